@@ -140,16 +140,17 @@ def anchors(page: Path) -> set[str]:
     return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_every_link_leads_somewhere() -> None:
-    """In all guides of the project."""
+def guides_of_the_project() -> list[str]:
+    """All Markdown files; one that is being moved is still listed."""
     listed = subprocess.run(
         ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
+    return [guide for guide in listed if (ROOT / guide).exists()]
+
+
+def test_every_link_leads_somewhere() -> None:
     dead = []
-    for guide in listed:
-        # A page that is being moved is still listed.
-        if not (ROOT / guide).exists():
-            continue
+    for guide in guides_of_the_project():
         for link in re.findall(r"\]\(([^)\s]+)\)", (ROOT / guide).read_text()):
             if re.match(r"[a-z]+:", link):
                 continue
@@ -158,6 +159,28 @@ def test_every_link_leads_somewhere() -> None:
             if not page.exists() or (anchor and anchor not in anchors(page)):
                 dead.append(f"{guide}: {link}")
     assert dead == []
+
+
+def bullets(text: str) -> Iterator[str]:
+    """The bullets of a page, each in one line."""
+    bullet: list[str] = []
+    for line in re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL).splitlines():
+        begins = re.match(r"\s*(?:[-*]|\d+\.) ", line)
+        if bullet and (begins or not line.startswith(" ")):
+            yield " ".join(bullet)
+            bullet = []
+        if begins or bullet:
+            bullet.append(line.strip())
+    if bullet:
+        yield " ".join(bullet)
+
+
+def test_no_bullet_is_longer_than_60_words() -> None:
+    # The simulator writes its report.
+    pages = [page for page in guides_of_the_project() if not page.endswith("REPORT.md")]
+    every = [(page, bullet) for page in pages for bullet in bullets((ROOT / page).read_text())]
+    assert len(every) > 500
+    assert [found for found in every if len(found[1].split()) > 60] == []
 
 
 def test_every_page_is_listed() -> None:
