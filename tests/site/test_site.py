@@ -17,6 +17,9 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "site"))
+import sequence  # noqa: E402
+
 PATIENCE = 120  # seconds for the browser
 
 
@@ -88,6 +91,20 @@ def test_nothing_is_loaded_from_another_host(site: Path) -> None:
     for sheet in site.rglob("*.css"):
         foreign += re.findall(r"(?:url\(|@import)\s*['\"]?((?:https?:)?//[^)'\"]+)", sheet.read_text())
     assert foreign == []
+
+
+def test_diagrams_are_drawn(site: Path) -> None:
+    page = (site / "explanation" / "sequences.html").read_text()
+    sources = (ROOT / "docs" / "explanation" / "sequences.md").read_text()
+    assert page.count('<svg class="sequence"') == sources.count("```mermaid") > 2
+    assert "the write of A is Refused</text>" in page
+
+
+def test_a_diagram_that_is_not_understood_is_an_error() -> None:
+    with pytest.raises(sequence.NotDrawn, match="loop every minute"):
+        sequence.draw("sequenceDiagram\nparticipant A\nloop every minute\nend\n")
+    with pytest.raises(sequence.NotDrawn, match="no participant B"):
+        sequence.draw("sequenceDiagram\nparticipant A\nA->>B: hello\n")
 
 
 #: Opens pages of the site one after the other in a frame, and writes down what is in them.
