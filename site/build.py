@@ -72,13 +72,16 @@ def drawn(found: re.Match[str]) -> str:
 def stage(into: Path) -> None:
     """Writes all pages, the images that they show, and their list into a folder."""
     pages = places()
+    sources = f"{repository()}/blob/main/"
     for page, place in pages.items():
 
         def change(link: str, page: str = page, place: str = place) -> str:
-            path, mark, anchor = link.partition("#")
-            if not path or re.match(r"[a-z]+:", link):
+            # The README of a package is read without the repository, too, and so has whole addresses.
+            folder = "" if link.startswith(sources) else os.path.dirname(page)
+            path, mark, anchor = link.removeprefix(sources).partition("#")
+            if not path or re.match(r"[a-z]+:", path):
                 return link
-            target = os.path.normpath(os.path.join(os.path.dirname(page), path))
+            target = os.path.normpath(os.path.join(folder, path))
             if os.path.isdir(ROOT / target) and f"{target}/README.md" in pages:
                 target += "/README.md"
             if not (ROOT / target).exists():
@@ -90,7 +93,7 @@ def stage(into: Path) -> None:
             elif target in pages:
                 inside = pages[target]
             else:
-                return f"{repository()}/blob/main/{target}{mark}{anchor}"
+                return f"{sources}{target}{mark}{anchor}"
             return os.path.relpath(inside, os.path.dirname(place)) + mark + anchor
 
         written = into / place

@@ -45,7 +45,7 @@ def test_no_block_has_gone_untested() -> None:
     """A renamed tag must not make a program or a command go untested."""
     tags = [block["tag"] for page in PAGES for block in BLOCK.finditer((ROOT / page).read_text())]
     assert {tag: tags.count(tag) for tag in COUNTS} == COUNTS
-    assert set(tags) - set(COUNTS) == {"mermaid", "sql", "text"}
+    assert set(tags) - set(COUNTS) <= {"cron", "ini", "mermaid", "sql", "text", "yaml"}
 
 
 @pytest.mark.parametrize(("language", "text", "files", "output"), list(programs()))
