@@ -191,7 +191,7 @@ site: ## build the documentation's site into build/site
 pages: ## write the pages that show runs of the simulator: the gallery of wrong locks, and the sequence diagrams
 	tools/pages
 
-options: ## write the options of locks, in all languages and the reference, from the core's table
+options: ## write the options of locks, in all languages and the reference, and its errors, from the core's tables
 	cargo run --quiet --package fencepost-bindgen -- options
 	cargo fmt --package fencepost
 

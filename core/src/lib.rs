@@ -98,6 +98,8 @@ pub mod options;
 mod outbox;
 mod owner;
 pub mod redis;
+#[cfg(feature = "docs")]
+pub mod reference;
 mod settings;
 pub mod sorted;
 #[cfg(not(feature = "states"))]

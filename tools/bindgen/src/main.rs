@@ -13,7 +13,7 @@ use std::{
 const USAGE: &str =
     "usage: fencepost-bindgen wasm IN.wasm OUTDIR     the JavaScript glue of a WebAssembly module
        fencepost-bindgen header CRATE_DIR OUT.h  the C header of a crate, after its cbindgen.toml
-       fencepost-bindgen options [--check]       the options of locks, in all languages and the reference";
+       fencepost-bindgen options [--check]       the options of locks, in all languages and the reference, and its errors";
 
 fn main() -> ExitCode {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();

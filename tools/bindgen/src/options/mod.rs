@@ -1,4 +1,4 @@
-//! Writes what each language and the reference say about the options of locks, from the core's table.
+//! Writes what each language and the reference say about the options of locks, and the reference about errors, from the core's tables.
 //!
 //! A file is written whole, or has regions: the lines between one with `bindgen: NAME` and the next with `bindgen: end`.
 
@@ -44,10 +44,10 @@ pub(crate) fn write(checks: bool) -> Result<String> {
         }
     }
     match (changed.is_empty(), checks) {
-        (true, _) => Ok("all files have the options of the core".into()),
+        (true, _) => Ok("all files have the options and errors of the core".into()),
         (false, false) => Ok(format!("written: {}", changed.join(", "))),
         (false, true) => Err(format!(
-            "not the options of the core: {}. Run `make options`.",
+            "not the options and errors of the core: {}. Run `make options`.",
             changed.join(", ")
         )),
     }

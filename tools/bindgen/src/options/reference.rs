@@ -1,13 +1,40 @@
 //! The tables of the reference.
 
-use fencepost_core::options::{Kind, OPTIONS, OptionSpec, Server, ValueType};
+use fencepost_core::{
+    options::{Kind, OPTIONS, OptionSpec, Server, ValueType},
+    reference::ERRORS,
+};
 
 use super::{Files, Result, regions::replace, words::options};
 
-pub(super) const FILES: Files = &[("docs/reference/options.md", tables)];
+pub(super) const FILES: Files = &[
+    ("docs/reference/options.md", tables),
+    ("docs/reference/errors.md", errors),
+];
+
+/// The regions of the page of errors, each with the hundred of its numbers.
+const ERRORS_BY: [(&str, u16); 4] = [("settings", 1), ("calls", 2), ("refusals", 3), ("losses", 4)];
+
+fn errors(before: &str) -> Result<String> {
+    ERRORS_BY
+        .iter()
+        .try_fold(before.to_owned(), |text, (region, hundred)| {
+            let mut lines = vec![
+                "| code | name | meaning | remedy |".to_owned(),
+                "|---|---|---|---|".to_owned(),
+            ];
+            let these = ERRORS.iter().filter(|error| error.code / 100 == *hundred);
+            lines.extend(these.map(|error| {
+                let (code, name) = (error.code, error.name);
+                format!("| {code} | `{name}` | {} | {} |", error.meaning, error.remedy)
+            }));
+            replace(&text, region, &lines)
+        })
+}
 
 fn tables(before: &str) -> Result<String> {
     let text = replace(before, "kinds", &kinds())?;
+    let text = replace(&text, "matrix", &matrix())?;
     let text = replace(&text, "options", &rows(&options().collect::<Vec<_>>()))?;
     let of_claims = |option: &&OptionSpec| option.is_option_of(Server::Redis, Kind::Claim);
     replace(
@@ -44,6 +71,41 @@ fn kinds() -> Vec<String> {
             }
         });
         lines.push(format!("| {shown} | {zookeeper} | {redis} |"));
+    }
+    lines
+}
+
+/// Every option with every kind: Z on ZooKeeper and `memory:`, R on Redis.
+fn matrix() -> Vec<String> {
+    let groups: Vec<&[Kind]> = Kind::LOCKS.chunk_by(share_a_row).collect();
+    let labels = groups.iter().map(|kinds| {
+        kinds
+            .iter()
+            .map(|kind| kind.label())
+            .collect::<Vec<_>>()
+            .join(", ")
+    });
+    let head: Vec<String> = labels.chain(["operation".to_owned()]).collect();
+    let mut lines = vec![
+        format!("| option | {} |", head.join(" | ")),
+        format!("|---|{}", "---|".repeat(head.len())),
+    ];
+    let kinds: Vec<Kind> = groups.iter().map(|kinds| kinds[0]).chain([Kind::Claim]).collect();
+    for option in &OPTIONS {
+        let cells: Vec<String> = kinds
+            .iter()
+            .map(|kind| {
+                [(Server::ZooKeeper, "Z"), (Server::Redis, "R")]
+                    .into_iter()
+                    .filter(|(server, _)| server.has(*kind) && option.is_option_of(*server, *kind))
+                    .map(|(_, letter)| letter)
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            })
+            .collect();
+        if cells.iter().any(|cell| !cell.is_empty()) {
+            lines.push(format!("| `{}` | {} |", option.name(), cells.join(" | ")));
+        }
     }
     lines
 }
