@@ -121,7 +121,9 @@ def summary(pages: dict[str, str]) -> str:
             title = HEADING.search((ROOT / page).read_text())
             if not title:
                 raise BadPage(f"{page} has no heading")
-            lines.append(f"- [{title[1]}]({pages[page]})")
+            # Pages in a folder that has the name of a page are below that page.
+            is_below = f"{os.path.dirname(pages[page])}.md" in pages.values()
+            lines.append(f"{'  ' if is_below else ''}- [{title[1]}]({pages[page]})")
     if missing := sorted(pages.keys() - listed):
         raise BadPage(f"docs/README.md does not list {', '.join(missing)}")
     return "\n".join(lines) + "\n"
