@@ -174,6 +174,17 @@ class DriverError(FencepostError):
         super().__init__(text, code, name)
 
 
+class DriverMissing(FencepostError, ImportError):  # type: ignore[misc]  # the latter's name may be None
+    """The client library for this server is not installed, or fencepost does not work with its version. The
+    text has the command that installs it.
+
+    If an import has failed, that error is the ``__cause__``.
+    """
+
+    def __init__(self, text: str, code: int = 526, name: str = "driver-missing") -> None:
+        super().__init__(text, code, name)
+
+
 class CleanupIncomplete(FencepostError):
     """A client was closed, and the server may still hold something of it, until the lease or session ends."""
 

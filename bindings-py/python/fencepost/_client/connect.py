@@ -9,6 +9,7 @@ from .._engine.driver import Driver
 from .._engine.wording import unreadable
 from .._fencepost import Address, Hub
 from ..errors import ConfigError
+from .libraries import KAZOO, REDIS, needing
 
 
 class Describes(Protocol):
@@ -42,17 +43,6 @@ def read_address(url: object) -> Address:
     return Address(url)
 
 
-def missing(package: str, extra: str, error: ImportError) -> ImportError:
-    """The error for a client library that is not installed."""
-    wanted = ImportError(
-        f"an address of this kind needs the package {package}, which cannot be imported: "
-        f"pip install 'fencepost[{extra}]'",
-        name=package,
-    )
-    wanted.__cause__ = error
-    return wanted
-
-
 def choose_by_address(url: object) -> tuple[SyncDriver, str]:
     """The driver for an address, and the address's prefix."""
     address = read_address(url)
@@ -61,15 +51,11 @@ def choose_by_address(url: object) -> tuple[SyncDriver, str]:
 
         return MemoryDriver(shared(address.name), address.shown), ""
     if address.kind == "zookeeper":
-        try:
+        with needing(KAZOO):
             from ..drivers.zookeeper import KazooDriver
-        except ImportError as error:
-            raise missing("kazoo", "zookeeper", error) from error
         return KazooDriver.connect(address), address.prefix
-    try:
+    with needing(REDIS):
         from ..drivers.redis import RedisDriver
-    except ImportError as error:
-        raise missing("redis", "redis", error) from error
     return RedisDriver.connect(address), ""
 
 
@@ -77,11 +63,13 @@ def choose(connection: object, prefix: object) -> tuple[SyncDriver, str]:
     """The driver for a connection of the program."""
     prefix = checked_prefix(prefix)
     if is_instance(connection, "kazoo.client", "KazooClient"):
-        from ..drivers.zookeeper import KazooDriver
+        with needing(KAZOO):
+            from ..drivers.zookeeper import KazooDriver
 
         return KazooDriver(connection), prefix
     if is_instance(connection, "redis.client", "Redis"):
-        from ..drivers.redis import RedisDriver
+        with needing(REDIS):
+            from ..drivers.redis import RedisDriver
 
         no_prefix(prefix)
         return RedisDriver(connection), ""

@@ -9,11 +9,11 @@ from .._client.connect import (
     SyncDriver,
     checked_prefix,
     is_instance,
-    missing,
     no_connection,
     no_prefix,
     read_address,
 )
+from .._client.libraries import KAZOO, REDIS, needing
 from .._engine.contender import Contender
 from .._engine.driver import Driver, EnginePort
 from .._engine.loop_engine import settle
@@ -104,15 +104,11 @@ def choose_by_address(url: object) -> tuple[AsyncDriver, str]:
 
         return FromThreads(MemoryDriver(shared(address.name), address.shown)), ""
     if address.kind == "zookeeper":
-        try:
+        with needing(KAZOO):
             from ..drivers.zookeeper import KazooDriver
-        except ImportError as error:
-            raise missing("kazoo", "zookeeper", error) from error
         return FromThreads(KazooDriver.connect(address)), address.prefix
-    try:
+    with needing(REDIS):
         from ..drivers.redis import AsyncRedisDriver
-    except ImportError as error:
-        raise missing("redis", "redis", error) from error
     return AsyncRedisDriver.connect(address), ""
 
 
@@ -120,11 +116,13 @@ def choose(connection: object, prefix: object) -> tuple[AsyncDriver, str]:
     """The driver for a connection of the program."""
     prefix = checked_prefix(prefix)
     if is_instance(connection, "kazoo.client", "KazooClient"):
-        from ..drivers.zookeeper import KazooDriver
+        with needing(KAZOO):
+            from ..drivers.zookeeper import KazooDriver
 
         return FromThreads(KazooDriver(connection)), prefix
     if is_instance(connection, "redis.asyncio.client", "Redis"):
-        from ..drivers.redis import AsyncRedisDriver
+        with needing(REDIS):
+            from ..drivers.redis import AsyncRedisDriver
 
         no_prefix(prefix)
         return AsyncRedisDriver(connection), ""

@@ -11,7 +11,7 @@ The hooks are needed because of kazoo's limits:
   listener raises something like ``SystemExit``, kazoo does not call the later listeners. So the hooks take
   the states where kazoo makes them.
 
-The hooks refuse a client of another kazoo version that lacks the parts they need.
+The hooks refuse a client that lacks the parts they need, such as another handler.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Hooks:
                 if lacks
                 else f"its handler is a {type(client.handler).__name__}"
             )
-            needed = "Use kazoo 2.11 and its SequentialThreadingHandler"
+            needed = "Use kazoo's own KazooClient and its SequentialThreadingHandler"
             raise unreadable(f"fencepost cannot use this KazooClient: {what}. {needed}")
         connect: Callable[..., Any] = connection._connect
         expand: Callable[..., Any] = connection._expand_client_hosts
