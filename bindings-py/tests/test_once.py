@@ -126,6 +126,41 @@ def test_exceptions(payments: fencepost.Idempotency, error: BaseException, again
     assert len(ran) == 1
 
 
+class DeclinedUnreached(Declined, Unreached):
+    """Both: its nearest base decides."""
+
+
+class UnreachedDeclined(Unreached, Declined):
+    """The other way round."""
+
+
+@pytest.mark.parametrize(
+    ("error", "ends"),
+    [(DeclinedUnreached, "completed"), (UnreachedDeclined, "released")],
+)
+async def test_an_exception_with_bases_in_both_lists(
+    payments: fencepost.Idempotency,
+    apayments: fencepost.asyncio.Idempotency,
+    error: type[Exception],
+    ends: str,
+) -> None:
+    how: dict[str, Any] = {"key": str, "release_on": (Unreached,), "store_on": (OSError, Declined)}
+
+    @payments.once(**how)
+    def pay(order: str) -> None:
+        raise error("no money")
+
+    @apayments.once(**how)
+    async def apay(order: str) -> None:
+        raise error("no money")
+
+    for expected in (error, fencepost.StoredError if ends == "completed" else error):
+        with pytest.raises(expected):
+            pay("order-17")
+        with pytest.raises(expected):
+            await apay("order-18")
+
+
 def test_a_result_that_cannot_be_stored(payments: fencepost.Idempotency) -> None:
     @payments.once(key=str)
     def pay(order: str) -> object:
@@ -149,6 +184,18 @@ def test_a_result_that_cannot_be_stored(payments: fencepost.Idempotency) -> None
         ({"key": str, "timeout": -1}, "timeout is -1"),
         ({"key": str, "release_on": "all"}, "release_on has 'all'"),
         ({"key": str, "store_on": (ValueError, KeyboardInterrupt)}, "store_on has"),
+        (
+            {"key": str, "release_on": Declined, "store_on": Declined},
+            "has Declined and store_on has Declined",
+        ),
+        (
+            {"key": str, "release_on": (KeyError, OSError), "store_on": (ConnectionError,)},
+            "OSError and store_on",
+        ),
+        (
+            {"key": str, "release_on": ConnectionError, "store_on": (KeyError, Exception)},
+            "has Exception, and",
+        ),
     ],
 )
 def test_a_decorator_that_makes_no_sense(connect: Connect, how: dict[str, Any], says: str) -> None:

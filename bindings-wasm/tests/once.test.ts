@@ -109,6 +109,47 @@ describe("once", { concurrency: false }, () => {
     await assert.rejects(pay.outcome("stored"), StoredError);
   });
 
+  it("takes the nearest class of an error that belongs to classes in both lists", async () => {
+    // It takes all errors of a library that marks them, also those with a class of their own.
+    class Marked extends Error {
+      static override [Symbol.hasInstance](error: unknown): boolean {
+        return error instanceof Error && error.message.startsWith("E:");
+      }
+    }
+    class Unmarked extends Error {
+      static override [Symbol.hasInstance](error: unknown): boolean {
+        return error instanceof Error;
+      }
+    }
+    let error: Error = new Unreachable("E: no route");
+    const fail: (id: string) => Promise<never> = () => Promise.reject(error);
+    const pay = payments.once(fail, {
+      key: (id) => id,
+      releaseOn: [Unreachable],
+      storeOn: [Marked],
+    });
+    await assert.rejects(pay("released"), /no route/);
+    assert.equal((await payments.claim("released", { wait: false })).takeovers, 0);
+
+    const give = payments.once(fail, {
+      key: (id) => id,
+      releaseOn: [Marked],
+      storeOn: [Declined],
+    });
+    error = new Declined("E: no money");
+    await assert.rejects(give("stored"), Declined);
+    await assert.rejects(give("stored"), StoredError);
+
+    error = new Error("E: of neither class");
+    const leave = payments.once(fail, {
+      key: (id) => id,
+      releaseOn: [Marked],
+      storeOn: [Unmarked],
+    });
+    await assert.rejects(leave("left"), /neither/);
+    assert.equal((await payments.claim("left", { wait: false })).takeovers, 1);
+  });
+
   it("refuses a value that cannot be stored before anything is sent, and leaves the claim", async () => {
     const circle: { self?: object } = {};
     circle.self = circle;
@@ -182,6 +223,11 @@ describe("once", { concurrency: false }, () => {
     says("unknown-option", /kee/, { kee: key });
     says("unreadable-settings", /releaseOn/, { key, releaseOn: Error });
     says("unreadable-settings", /storeOn/, { key, storeOn: ["Error"] });
+    says("unreadable-settings", /storeOn/, { key, storeOn: [() => Error] });
+    const both = (one: string, other: string) => RegExp(`releaseOn has ${one} and storeOn has ${other}`);
+    says("invalid-option", both("Declined", "Declined"), { key, releaseOn: [Declined], storeOn: [Declined] });
+    says("invalid-option", both("Error", "Declined"), { key, releaseOn: [RangeError, Error], storeOn: [Declined] });
+    says("invalid-option", both("Declined", "Error"), { key, releaseOn: [Declined], storeOn: [RangeError, Error] });
     says("unreadable-settings", /codec/, { key, codec: { tag: "error", encode: String, decode: String } });
     const pay = payments.once(charge, { key: () => 17 as never });
     await assert.rejects(pay(order), isConfig("unreadable-settings", /key is 17/));

@@ -88,17 +88,19 @@ export function once<A extends unknown[], T>(
     throw unreadable("once takes a function, and an option key that is a function of the same arguments");
   }
   const codec = checkedCodec(given ?? (JSON_CODEC as Codec<T>));
-  const isHarmless = belongs("releaseOn", releaseOn);
-  const isResult = belongs("storeOn", storeOn);
+  const meaning = meaningOf(classes("releaseOn", releaseOn), classes("storeOn", storeOn));
 
   /** The function has thrown. */
   async function failed(claimed: Claim, error: unknown): Promise<void> {
-    if (isResult(error)) {
-      await claimed.complete(textBytes(messageOf(error)), { tag: ERROR });
-    } else if (isHarmless(error)) {
-      await claimed.release();
-    } else {
-      await claimed.leave();
+    switch (meaning(error)) {
+      case "store":
+        await claimed.complete(textBytes(messageOf(error)), { tag: ERROR });
+        break;
+      case "release":
+        await claimed.release();
+        break;
+      case "leave":
+        await claimed.leave();
     }
   }
 
@@ -185,11 +187,52 @@ function checkedCodec<T>(codec: Codec<T>): Codec<T> {
   return codec;
 }
 
-/** Whether an error is one of those classes. */
-function belongs(what: string, classes: readonly ErrorClass[] | undefined): (error: unknown) => boolean {
-  const all: unknown = classes ?? [];
-  if (!Array.isArray(all) || !all.every((one) => typeof one === "function")) {
+function classes(what: string, given: readonly ErrorClass[] | undefined): readonly ErrorClass[] {
+  const all: unknown = given ?? [];
+  if (!Array.isArray(all) || !all.every((one: unknown) => typeof one === "function" && isObject(one.prototype))) {
     throw unreadable(`${what} has to be a list of classes of errors`);
   }
-  return (error) => (all as ErrorClass[]).some((one) => error instanceof one);
+  return all as ErrorClass[];
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}
+
+type Meaning = "release" | "store" | "leave";
+
+/**
+ * How the claim ends after an error of the function.
+ *
+ * @throws ConfigError if an error of one list would always be in the other list, too.
+ */
+function meaningOf(releaseOn: readonly ErrorClass[], storeOn: readonly ErrorClass[]): (error: unknown) => Meaning {
+  for (const harmless of releaseOn) {
+    const result = storeOn.find((one) => isPart(one, harmless) || isPart(harmless, one));
+    if (result !== undefined) {
+      const both = `releaseOn has ${harmless.name} and storeOn has ${result.name}, and one error can be both`;
+      throw new ConfigError(110, "invalid-option", `${both}: leave it out of one of them`);
+    }
+  }
+  return (error) => {
+    const [harmless, result] = [releaseOn, storeOn].map((list) => list.some((one) => error instanceof one));
+    if (!(harmless && result)) {
+      return harmless ? "release" : result ? "store" : "leave";
+    }
+    // Classes can say themselves what belongs to them: the one that is nearest to the error decides.
+    for (let each: unknown = Object.getPrototypeOf(error); each !== null; each = Object.getPrototypeOf(each)) {
+      if (releaseOn.some((one) => one.prototype === each)) {
+        return "release";
+      }
+      if (storeOn.some((one) => one.prototype === each)) {
+        return "store";
+      }
+    }
+    return "leave";
+  };
+}
+
+/** Whether a class is the other one or derived from it, whatever that says of its instances. */
+function isPart(one: ErrorClass, whole: ErrorClass): boolean {
+  return one === whole || Object.prototype.isPrototypeOf.call(whole.prototype as object, one.prototype as object);
 }

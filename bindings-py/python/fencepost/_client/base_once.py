@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import update_wrapper
-from typing import Any, Generic, ParamSpec, TypeVar
+from itertools import product
+from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 from .._engine.wording import unreadable
 from .._fencepost import Settings
-from ..errors import FencepostError
+from ..errors import ConfigError, FencepostError
 from .arguments import acquire_timeout
 from .base_grant import note
 from .codec import Codec
@@ -55,14 +56,27 @@ class How:
                 raise unreadable(
                     f"{what} is {given!r}: give a function of the arguments of the decorated one"
                 )
+        harmless, results = _exceptions("release_on", release_on), _exceptions("store_on", store_on)
+        _check_apart(harmless, results)
         return cls(
             key,
             fingerprint,
             operations.codec if codec is None else checked_codec(codec),
             acquire_timeout(timeout, blocking),
-            _exceptions("release_on", release_on),
-            _exceptions("store_on", store_on),
+            harmless,
+            results,
         )
+
+    def meaning(self, error: Exception) -> Literal["release", "store", "leave"]:
+        """How the claim ends after an exception of the function. If the exception has bases in both lists,
+        the nearest one decides.
+        """
+        for base in type(error).__mro__:
+            if base in self.release_on:
+                return "release"
+            if base in self.store_on:
+                return "store"
+        return "leave"
 
 
 def _exceptions(what: str, given: object) -> tuple[type[Exception], ...]:
@@ -71,6 +85,18 @@ def _exceptions(what: str, given: object) -> tuple[type[Exception], ...]:
         if not (isinstance(each, type) and issubclass(each, Exception)):
             raise unreadable(f"{what} has {each!r}: give classes of exceptions")
     return classes
+
+
+def _check_apart(release_on: tuple[type[Exception], ...], store_on: tuple[type[Exception], ...]) -> None:
+    """Raises ConfigError if an exception of one list would always be in the other list, too."""
+    for harmless, result in product(release_on, store_on):
+        if issubclass(harmless, result) or issubclass(result, harmless):
+            raise ConfigError(
+                f"release_on has {harmless.__name__} and store_on has {result.__name__}, and one exception "
+                "can be both: leave it out of one of them",
+                110,
+                "invalid-option",
+            )
 
 
 class BaseOnce(Generic[P, R]):

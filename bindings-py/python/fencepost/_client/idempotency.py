@@ -199,13 +199,13 @@ class Once(BaseOnce[P, T]):
                 return Outcome(claim.result, True)
             try:
                 value = self.__wrapped__(*given, **kwargs)
-            except how.release_on as error:
+            except Exception as error:
+                meaning = how.meaning(error)
                 with noting(error):
-                    claim.release()
-                raise
-            except how.store_on as error:
-                with noting(error):
-                    claim._complete(ERROR, text_of(error))
+                    if meaning == "release":
+                        claim.release()
+                    elif meaning == "store":
+                        claim._complete(ERROR, text_of(error))
                 if not claim.replayed:
                     raise
                 return Outcome(claim.result, True)

@@ -207,13 +207,13 @@ class Once(BaseOnce[P, Awaitable[T]]):
                 return Outcome(claim.result, True)
             try:
                 value = await self.__wrapped__(*given, **kwargs)
-            except how.release_on as error:
+            except Exception as error:
+                meaning = how.meaning(error)
                 with noting(error):
-                    await claim.release()
-                raise
-            except how.store_on as error:
-                with noting(error):
-                    await claim._complete(ERROR, text_of(error))
+                    if meaning == "release":
+                        await claim.release()
+                    elif meaning == "store":
+                        await claim._complete(ERROR, text_of(error))
                 if not claim.replayed:
                     raise
                 return Outcome(claim.result, True)
