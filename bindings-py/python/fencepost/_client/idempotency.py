@@ -158,10 +158,12 @@ class Idempotency(Noncopyable):
             granted(contender)
             return Claim(client, contender, operations, key, codec)
 
-        return client._ask(ClaimContender(operations.name(key)), checked, wait, made)
+        return client._ask(ClaimContender(operations.name(key), operations.scope), checked, wait, made)
 
     def _step(self, key: str, checked: Settings, make: Callable[[Contender], T]) -> T:
-        return self._client._ask(Contender(self._operations.name(key)), checked, False, make)
+        return self._client._ask(
+            Contender(self._operations.name(key), self._operations.scope), checked, False, make
+        )
 
     def __repr__(self) -> str:
         return f"<fencepost.Idempotency {self._operations.scope!r}>"

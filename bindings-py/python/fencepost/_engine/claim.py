@@ -15,8 +15,8 @@ class ClaimContender(Contender):
 
     __slots__ = ("refusal", "takeovers")
 
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
+    def __init__(self, name: str, label: str) -> None:
+        super().__init__(name, label)
         self.takeovers = 0
         self.refusal: tuple[Event, BaseException | None] | None = None
         """The server's refusal of the last end: the event, and the client library's own exception."""

@@ -9,12 +9,16 @@ import warnings
 from collections import deque
 from collections.abc import Callable
 from enum import Enum
+from typing import TYPE_CHECKING
 
 from .._fencepost import Command, Event, misuse
 from ..errors import FencepostError, LockLost, MixedLayoutsWarning, again
 from ..hub._clock import now
 from .refusals import refusal
 from .wording import shown
+
+if TYPE_CHECKING:
+    from .reports import Observer
 
 Wake = Callable[[], object]
 
@@ -60,20 +64,32 @@ class Contender:
         "fence",
         "inbox",
         "key",
+        "label",
         "machine",
         "mixed_layouts",
         "name",
         "node",
+        "observer",
         "on_loss",
+        "reported",
         "revoke_requested",
+        "since",
         "state",
         "suspended",
         "valid_until",
         "waiters",
     )
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, label: str | None = None) -> None:
         self.name = name
+        self.label = shown(name if label is None else label)
+        """The name in the log. For an operation it is the scope: a key may be a token."""
+        self.reported = State.WAITING
+        """The last state that was reported to the logger and the observer."""
+        self.since = 0
+        """When that state began."""
+        self.observer: Observer | None = None
+        """Who measures it."""
         self.downgrade: tuple[Event, BaseException | None] | None = None
         """The result of the last downgrade: the event, and the client library's own exception."""
         self.key = 0

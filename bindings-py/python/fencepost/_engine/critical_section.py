@@ -16,6 +16,7 @@ from .faults import end_by_fault, is_fault
 from .machines import Machines
 from .reachability import Reachability
 from .reentrancy import watch
+from .reports import Reports
 
 _MOST_CAUSES = 256
 
@@ -49,6 +50,7 @@ class CriticalSection:
         """
         self._callbacks: deque[Wake] = deque()
         """The next tick calls these, outside of the section."""
+        self.reports = Reports(hub.family, driver.describe, self._callbacks)
         self.dispose: Callable[..., None] = lambda: None
         """Closes the driver and the timer. Called when nothing is pending, or when the time for that is up.
         """
@@ -103,6 +105,7 @@ class CriticalSection:
 
     def _ended(self, contender: Contender) -> None:
         """A contender has changed, or ended. Wakes the threads and tasks that wait for it."""
+        self.reports.changed(contender)
         self._waking.extend(contender.waiters)
         contender.waiters = []
         if contender.state is State.LOST:

@@ -51,6 +51,12 @@ class EnginePort(Protocol):
     def connected(self) -> None:
         """The driver has a connection to the server."""
 
+    def disconnected(self, why: object) -> None:
+        """The driver has lost a connection. ``why`` is an exception, or a word."""
+
+    def connect_failed(self, error: BaseException) -> None:
+        """An attempt to connect has failed."""
+
     def node_created(self, key: int, path: str) -> None:
         """The server has created the node of a machine."""
 

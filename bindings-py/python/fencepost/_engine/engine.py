@@ -4,6 +4,7 @@ driver.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 
 from ..errors import MisuseError
@@ -35,7 +36,7 @@ class Engine(Intents, Closing):
                 except MisuseError as error:
                     # An answer of a shape that the command cannot have. The core takes the outcome as
                     # unknown.
-                    log.warning("fencepost: %s", error)
+                    log.warning("%s", error)
                 self._drain(mine)
             except BaseException as error:
                 self._interrupted(error)
@@ -52,6 +53,22 @@ class Engine(Intents, Closing):
         if not self.reachability.reached:
             with self.order:
                 self.reachability.connected()
+        self._report_connection(logging.INFO, "connected")
+
+    def disconnected(self, why: object) -> None:
+        """See EnginePort."""
+        self._report_connection(logging.INFO, "the connection is lost", why)
+
+    def connect_failed(self, error: BaseException) -> None:
+        """See EnginePort."""
+        self.reachability.last_error = error
+        self._report_connection(logging.DEBUG, "cannot connect", error)
+
+    def _report_connection(self, level: int, text: str, why: object = None) -> None:
+        if self.reports.wants(level):
+            with self.order:
+                self.reports.connection(level, text, why)
+                self.timer.schedule(now())
 
     def node_created(self, key: int, path: str) -> None:
         """See EnginePort."""
@@ -64,6 +81,8 @@ class Engine(Intents, Closing):
     ) -> None:
         """See EnginePort."""
         self.note(id, cause)
+        if cause is not None:
+            self._report_connection(logging.DEBUG, f"no answer ({failure})", cause)
         if cause is not None and is_fault(cause):
             self.fail(cause)
         self.report(self.hub.failed, id, failure, mine=mine)

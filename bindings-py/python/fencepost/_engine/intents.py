@@ -50,6 +50,7 @@ class Intents(CriticalSection):
                 key = self.hub.open(time, settings, random[:16], int.from_bytes(random[16:], "big"))
                 contender.key = contender.machine = key
                 self._contenders[key] = contender
+                self.reports.begins(contender, time)
                 if acquire_timeout is True:
                     self.hub.acquire(time, key)
                 elif acquire_timeout is False:
@@ -82,6 +83,7 @@ class Intents(CriticalSection):
                 self._close(contender)
             if not contender.is_over:
                 contender.state = State.CLOSED
+            self.reports.changed(contender)
             self._waking.extend(contender.waiters)
             contender.waiters = []
             self.hand_over(contender)

@@ -163,7 +163,9 @@ class Idempotency(Noncopyable):
         async def begin() -> Claim:
             begun, left = now(), wait
             while True:
-                claim = await client._ask(ClaimContender(operations.name(key)), checked, left, made)
+                claim = await client._ask(
+                    ClaimContender(operations.name(key), operations.scope), checked, left, made
+                )
                 if claim is not None:
                     return claim
                 left = rest(wait, begun)
@@ -171,7 +173,9 @@ class Idempotency(Noncopyable):
         return Claiming(begin)
 
     async def _step(self, key: str, checked: Settings, make: Callable[[Contender], T]) -> T:
-        return await self._client._ask(Contender(self._operations.name(key)), checked, False, make)
+        return await self._client._ask(
+            Contender(self._operations.name(key), self._operations.scope), checked, False, make
+        )
 
     def __repr__(self) -> str:
         return f"<fencepost.asyncio.Idempotency {self._operations.scope!r}>"

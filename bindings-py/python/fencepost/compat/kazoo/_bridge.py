@@ -120,7 +120,7 @@ class Bridge(Client):
         try:
             self.close()
         except CleanupIncomplete as error:
-            log.debug("fencepost: %s", error)
+            log.debug("%s", error)
         with self._making:
             if getattr(self._kazoo, _BRIDGE, None) is self:
                 delattr(self._kazoo, _BRIDGE)

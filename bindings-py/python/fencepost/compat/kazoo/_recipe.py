@@ -18,7 +18,6 @@ from kazoo.protocol.paths import normpath
 from ..._client.arguments import check, micros, settings
 from ..._client.base_grant import note
 from ..._engine.contender import Contender, State
-from ..._engine.log import log
 from ..._fencepost import Event, Settings
 from ...errors import FencepostError, LockLost, MisuseError, MixedLayoutsWarning, ReleaseUnconfirmed
 from ._bridge import Bridge, translated
@@ -312,10 +311,6 @@ class Recipe:
             warnings.warn(f"{self.path}: {stranger}. {remedy}", MixedLayoutsWarning, 6)
 
     def _on_loss(self, contender: Contender) -> None:
-        event = contender.event
-        reason = None if event is None else event.reason
-        if reason != "lost-connection-closed":  # The program has stopped the client itself.
-            log.warning("fencepost: the lock on %s is lost: %s", self.path, reason)
         with self._changed:
             if self._latest is contender:
                 self.lost.set()

@@ -115,13 +115,15 @@ class DriverConnection:
         finally:
             self._task = None
             connection, self._connection = self._connection, None
-            self._writer = None
+            had_connection, self._writer = self._writer is not None, None
             waiting, self._waiting = self._waiting, []
             if connection is not None:
                 await connection.disconnect()
             for command, _ in waiting:
                 self._settle_unsent(command, error)
             self.lost(error)
+            if error is not None and had_connection:
+                self.engine.disconnected(error)
             if error is not None and is_fault(error):
                 self.engine.fail(error)
 

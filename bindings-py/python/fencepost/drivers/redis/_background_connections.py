@@ -98,6 +98,8 @@ class DriverConnection:
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.disconnect()
+            if error is not None:
+                self.engine.disconnected(error)
 
 
 class ScriptConnection(DriverConnection):

@@ -26,6 +26,8 @@ class ConnectionPool:
         self._pool = pool
         self.on_connect: Callable[[], object] = lambda: None
         """Called after each new connection."""
+        self.on_loss: Callable[[object], object] = lambda why: None
+        """Called when the server has closed an idle connection."""
         self._idle: deque[Any] = deque()
         self._closed = False
 
@@ -54,8 +56,10 @@ class ConnectionPool:
                 connection = self._idle.pop()
             except IndexError:
                 return self.make(limit)
-            if self.is_current(connection) and _is_open(connection):
-                return connection
+            if self.is_current(connection):
+                if _is_open(connection):
+                    return connection
+                self.on_loss("the server has closed it")
             connection.disconnect()
 
     def give(self, connection: Any) -> None:

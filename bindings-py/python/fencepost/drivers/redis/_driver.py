@@ -50,6 +50,7 @@ class RedisDriver:
         """See Driver."""
         self._engine = engine
         self._pool.on_connect = engine.connected
+        self._pool.on_loss = engine.disconnected
         self._background = Background(engine, self._pool)
 
     def submit(self, command: Command) -> None:
@@ -89,6 +90,7 @@ class RedisDriver:
                     self._background.renew()
                 if text is None:
                     connection.disconnect()
+                    engine.disconnected(error)
                 else:
                     self._pool.give(connection)
             if text is None:

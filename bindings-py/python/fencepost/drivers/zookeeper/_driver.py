@@ -288,7 +288,7 @@ class KazooDriver:
 
     def connect_failed(self, error: BaseException) -> None:
         """See Listener."""
-        self.engine.reachability.last_error = error
+        self.engine.connect_failed(error)
 
     def connecting(self) -> None:
         """See Listener."""
@@ -302,6 +302,7 @@ class KazooDriver:
     def disconnected(self, state: str) -> None:
         """See Listener."""
         self.report(self.hub.session, state, self.client._session_id or 0)
+        self.engine.disconnected(state)
 
     def close(self, within: float) -> None:
         """See SyncDriver."""
@@ -322,7 +323,7 @@ class KazooDriver:
             self.client.stop()
             self.client.close()
         except Exception:
-            log.debug("fencepost: closing kazoo", exc_info=True)
+            log.debug("closing kazoo", exc_info=True)
         finally:
             self.hooks.detach(self)
 

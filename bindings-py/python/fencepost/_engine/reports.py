@@ -1,0 +1,131 @@
+"""What an engine reports about contenders and connections: to the loggers, and to an observer that measures.
+
+The reports are made inside the critical section. The next tick passes them on, because the handlers of a
+logger are code of the program.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from functools import partial
+from typing import Protocol
+
+from ..hub._clock import now
+from .contender import Contender, State, Wake
+from .log import driver_log, log
+from .wording import shown
+
+
+class Observer(Protocol):
+    """Who measures. ``server`` is ``zookeeper``, ``redis`` or ``memory``; durations are in seconds."""
+
+    def waits(self, server: str) -> None:
+        """An acquire begins to wait."""
+
+    def decided(self, server: str, outcome: str, duration: float) -> None:
+        """An acquire has waited: ``acquired``, the name of its refusal, or another end."""
+
+    def ended(self, server: str, outcome: str, duration: float) -> None:
+        """A grant has ended after so long: ``released``, ``lost``, or how a claim has ended."""
+
+    def lost(self, server: str, reason: str) -> None:
+        """A grant is lost."""
+
+
+observer: Observer | None = None
+"""Who measures all clients of this process."""
+
+
+def observe(by: Observer | None) -> None:
+    """From now on, this observer measures what begins."""
+    global observer
+    observer = by
+
+
+class Reports:
+    """The reports of one engine."""
+
+    def __init__(self, family: str, where: Callable[[], str], later: deque[Wake]) -> None:
+        self._server = "memory" if where().startswith("memory:") else family
+        self._where = where
+        self._later = later
+        self._driver_log = driver_log(self._server)
+
+    def begins(self, contender: Contender, time: int) -> None:
+        """An acquire begins."""
+        contender.since = time
+        if observer is not None:
+            contender.observer = observer
+            self._later.append(partial(observer.waits, self._server))
+        self._log(logging.DEBUG, "%s: waits", contender.label)
+
+    def changed(self, contender: Contender) -> None:
+        """A contender may be in another state."""
+        before, state = contender.reported, contender.state
+        if before is state or state is State.RELEASING:
+            return
+        contender.reported = state
+        time = now()
+        duration, contender.since = (time - contender.since) / 1e6, time
+        if before not in (State.WAITING, State.HELD):
+            return
+        if before is State.HELD and state is State.LOST:
+            self._lost(contender, duration)
+        elif contender.observer is not None or log.isEnabledFor(logging.DEBUG):
+            report = self._decided if before is State.WAITING else self._ended
+            report(contender, duration)
+
+    def _decided(self, contender: Contender, duration: float) -> None:
+        outcome, by = contender.state.value, contender.observer
+        if contender.state is State.HELD:
+            outcome = "acquired"
+            self._log(
+                logging.DEBUG,
+                "%s: acquired after %.3f s, fence %s",
+                contender.label,
+                duration,
+                contender.fence,
+            )
+        elif contender.state is State.REFUSED:
+            error = contender.error()
+            outcome = error.name
+            self._log(logging.DEBUG, "%s: refused after %.3f s: %s", contender.label, duration, outcome)
+        else:
+            self._log(logging.DEBUG, "%s: %s after %.3f s", contender.label, outcome, duration)
+        if by is not None:
+            self._later.append(partial(by.decided, self._server, outcome, duration))
+
+    def _ended(self, contender: Contender, duration: float) -> None:
+        outcome, by = contender.state.value, contender.observer
+        self._log(logging.DEBUG, "%s: %s after %.3f s", contender.label, outcome, duration)
+        if by is not None:
+            self._later.append(partial(by.ended, self._server, outcome, duration))
+
+    def _lost(self, contender: Contender, duration: float) -> None:
+        error, by = contender.error(), contender.observer
+        why = str(error).removeprefix(f"{shown(contender.name)}: ")
+        # Without a cause, the program has closed the connection itself.
+        is_closed = error.code == 406 and error.__cause__ is None
+        level, text = logging.INFO if is_closed else logging.WARNING, "%s: lost after %.3f s: %s (%d): %s"
+        self._log(level, text, contender.label, duration, error.name, error.code, why)
+        if by is not None:
+            self._later.append(partial(by.lost, self._server, error.name))
+            self._later.append(partial(by.ended, self._server, "lost", duration))
+
+    def _log(self, level: int, text: str, *arguments: object) -> None:
+        if log.isEnabledFor(level):
+            self._later.append(partial(log.log, level, text, *arguments))
+
+    def wants(self, level: int) -> bool:
+        """Whether there is a connection, and the driver's logger takes this level."""
+        return self._server != "memory" and self._driver_log.isEnabledFor(level)
+
+    def connection(self, level: int, text: str, error: object = None) -> None:
+        """Something has happened to a connection."""
+        if isinstance(error, BaseException):
+            # Not the exception itself: it has frames.
+            error = f"{type(error).__name__}: {error}"
+        why = "" if error is None else f": {error}"
+        self._later.append(partial(self._driver_log.log, level, "%s: %s%s", self._where(), text, why))
