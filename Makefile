@@ -8,7 +8,7 @@ FIRST := 1
 SERVERS := python3 $(CURDIR)/tests/servers run --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint bench site pages options soak deletions mutants matrix clean \
+.PHONY: help demo test setup build lint bench site pages options soak deletions mutants matrix wheels clean \
 	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite servers-suite http-suite crowds-suite faults-suite operations-suite interop-suite
 
 help: ## list the targets
@@ -36,7 +36,7 @@ CORE := --package fencepost-core --package fencepost-models --package fencepost-
 WITHOUT_TLS := --package fencepost --no-default-features --features zookeeper,redis --test memory
 RUST := --package fencepost --package fencepost-cli --features fencepost/servers,fencepost-cli/servers
 
-.PHONY: build-debug build-release build-rust build-tests build-oldest build-py build-wasm build-c build-mixed build-interop build-conformance build-bench
+.PHONY: build-debug build-release build-rust build-tests build-oldest build-py build-wheels build-wasm build-c build-mixed build-interop build-conformance build-bench
 build-debug:
 	$(MAKE) --no-print-directory build-rust
 	$(MAKE) --no-print-directory build-tests
@@ -45,6 +45,7 @@ build-debug:
 
 build-release:
 	$(MAKE) --no-print-directory build-py
+	$(MAKE) --no-print-directory build-wheels
 	$(MAKE) --no-print-directory build-c
 	$(MAKE) --no-print-directory build-bench
 
@@ -65,6 +66,13 @@ build-oldest:
 
 build-py:
 	cd bindings-py && VIRTUAL_ENV=../.venv ../.venv/bin/maturin develop --release --quiet
+
+# The wheel for this machine, and the source distribution: `make test` installs both.
+build-wheels:
+	$(PYTHON) tools/wheels here
+
+wheels: ## build the Python wheels for all platforms, and the source distribution, into build/dist
+	$(PYTHON) tools/wheels
 
 build-wasm:
 	cd bindings-wasm && npm run --silent build

@@ -15,6 +15,8 @@ from running import BLOCK, ROOT, RUN, on_real_servers, run
 PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))
 GUIDES = ["README.md", "CONTRIBUTING.md", *PAGES]
 COMMAND = ROOT / "target" / "debug" / "fencepost"
+#: What the README of a package has before a page's path: it is read without the repository, too.
+REPOSITORY = "https://github.com/fencepost/fencepost/blob/main/"
 
 
 #: What all programs have printed that stand before it, in the tabs of the languages.
@@ -152,10 +154,11 @@ def test_every_link_leads_somewhere() -> None:
     dead = []
     for guide in guides_of_the_project():
         for link in re.findall(r"\]\(([^)\s]+)\)", (ROOT / guide).read_text()):
-            if re.match(r"[a-z]+:", link):
+            folder = ROOT if link.startswith(REPOSITORY) else (ROOT / guide).parent
+            target, _, anchor = link.removeprefix(REPOSITORY).partition("#")
+            if re.match(r"[a-z]+:", target):
                 continue
-            target, _, anchor = link.partition("#")
-            page = (ROOT / guide).parent / target if target else ROOT / guide
+            page = folder / target if target else ROOT / guide
             if not page.exists() or (anchor and anchor not in anchors(page)):
                 dead.append(f"{guide}: {link}")
     assert dead == []

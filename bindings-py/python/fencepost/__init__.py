@@ -22,6 +22,13 @@ of a grant.
 
 from __future__ import annotations
 
+import sys
+
+if "t" in getattr(sys, "abiflags", ""):
+    raise ImportError(
+        "fencepost does not support free-threaded Python yet: use a Python with the global interpreter lock"
+    )
+
 from ._client.arguments import Duration, Layout, OnLeaseEnd, SharedLayout
 from ._client.claim import Claim
 from ._client.client import Client, connect

@@ -1,0 +1,168 @@
+"""The wheels and the source distribution in build/dist, installed alone in every supported Python."""
+
+from __future__ import annotations
+
+import email.message
+import email.parser
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import fencepost
+import pytest
+from fencepost._client.libraries import KAZOO, REDIS
+
+ROOT = Path(__file__).parents[2]
+DIST = ROOT / "build" / "dist"
+VERSIONS = ("3.10", "3.11", "3.12", "3.13")
+MIB = 2**20
+#: The processor in the head of a library.
+MACHINES = {"x86_64": 62, "aarch64": 183}
+#: Of a README: a program without a server, and what it prints.
+PROGRAM = re.compile(r"^```python\n([^`]*?)^```$(?:\n\nIt prints:\n\n```text\n(.*?)^```$)?", re.M | re.S)
+IMPORTED = "import fencepost, sys; print(fencepost.__file__.startswith(sys.prefix), fencepost.__version__)"
+
+
+def only(pattern: str) -> Path:
+    """The one file of that name in build/dist."""
+    found = list(DIST.glob(pattern))
+    assert len(found) == 1, f"build/dist has {len(found)} files {pattern}: run `make build-wheels`"
+    return found[0]
+
+
+def interpreter(version: str) -> str:
+    """The program of a version of Python, on the path or of pyenv."""
+    places = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python{version}"))
+    found = shutil.which(f"python{version}") if not places else str(places[-1])
+    assert found, f"Python {version} is missing: install it, with pyenv or `uv python install {version}`"
+    return found
+
+
+def run(*command: object, cwd: Path | None = None, **variables: str) -> str:
+    """What a program prints that succeeds."""
+    done = subprocess.run(
+        [str(part) for part in command],
+        cwd=cwd,
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+def programs(guide: Path) -> Iterator[tuple[str, str | None]]:
+    """A README's programs on `memory:`, each with what it prints."""
+    for program, printed in PROGRAM.findall(guide.read_text()):
+        if "memory:" in program:
+            yield program, printed
+        elif '"redis://localhost:6379"' in program and "db." not in program:
+            yield program.replace('"redis://localhost:6379"', '"memory:"'), None
+
+
+@pytest.fixture(scope="module")
+def from_source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that pip builds of the source distribution."""
+    folder = tmp_path_factory.mktemp("from-source")
+    pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run(
+        *pip,
+        "--wheel-dir",
+        folder,
+        only("fencepost-*.tar.gz"),
+        PATH=programs,
+        CARGO_TARGET_DIR=str(ROOT / "build" / "wheels" / "from-source"),
+        MATURIN_PEP517_ARGS="--profile dev",
+    )
+    (wheel,) = folder.glob("fencepost-*-cp310-abi3-*.whl")
+    return wheel
+
+
+def check_installed(wheel: Path, version: str, folder: Path) -> None:
+    """Installs a wheel alone, and runs the programs of the READMEs."""
+    run(interpreter(version), "-m", "venv", "--without-pip", folder)
+    python = folder / "bin" / "python"
+    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index")
+    run(*pip, wheel)
+    assert run(python, "-c", IMPORTED, cwd=folder).split() == ["True", fencepost.__version__]
+    found = [*programs(ROOT / "README.md"), *programs(ROOT / "bindings-py" / "README.md")]
+    assert len(found) == 3
+    for program, printed in found:
+        said = run(python, "-W", "error", "-c", program, cwd=folder)
+        assert said == printed or not printed
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_wheel_works_alone(version: str, tmp_path: Path) -> None:
+    check_installed(only(f"fencepost-*-manylinux2014_{os.uname().machine}.whl"), version, tmp_path)
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_source_distribution_builds_and_works(version: str, from_source: Path, tmp_path: Path) -> None:
+    check_installed(from_source, version, tmp_path)
+
+
+def metadata(wheel: zipfile.ZipFile) -> email.message.Message:
+    """What a wheel says of itself."""
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    return email.parser.Parser().parsestr(wheel.read(name).decode())
+
+
+def test_every_wheel() -> None:
+    only(f"fencepost-*-manylinux2014_{os.uname().machine}.whl")
+    for path in DIST.glob("fencepost-*.whl"):
+        assert path.stat().st_size <= 1.2 * MIB
+        name, version, python, abi, platforms = path.stem.split("-")
+        assert (name, version, python, abi) == ("fencepost", fencepost.__version__, "cp310", "abi3")
+        machine = next(machine for machine in MACHINES if platforms.endswith(machine))
+        assert platforms in (f"manylinux_2_17_{machine}.manylinux2014_{machine}", f"musllinux_1_2_{machine}")
+        with zipfile.ZipFile(path) as wheel:
+            check_library(wheel.read("fencepost/_fencepost.abi3.so"), machine)
+            check_metadata(metadata(wheel))
+            (sbom,) = (name for name in wheel.namelist() if "/sboms/" in name)
+            assert "timestamp" not in json.loads(wheel.read(sbom))["metadata"]
+            assert not re.search(path_of_this_machine(), wheel.read(sbom))
+            assert any(name.endswith("/licenses/LICENSE") for name in wheel.namelist())
+            assert "fencepost/py.typed" in wheel.namelist()
+
+
+def path_of_this_machine() -> bytes:
+    """Matches a path that no other machine has."""
+    places = (str(ROOT), str(Path.home()), "/home/", "/.cargo/")
+    return "|".join(map(re.escape, places)).encode()
+
+
+def check_library(library: bytes, machine: str) -> None:
+    """It is for this processor and an old glibc, and has no path of the machine that built it."""
+    assert int.from_bytes(library[18:20], "little") == MACHINES[machine]
+    needed = {tuple(map(int, found)) for found in re.findall(rb"GLIBC_(\d+)\.(\d+)", library)}
+    assert all(version <= (2, 17) for version in needed)
+    found = re.search(path_of_this_machine(), library)
+    assert found is None, library[found.start() : found.start() + 100]
+
+
+def check_metadata(said: email.message.Message) -> None:
+    """The versions of the client libraries are those that the drivers accept."""
+    assert said["Version"] == fencepost.__version__
+    assert said["Requires-Python"] == ">=3.10"
+    # It is read without the repository, too.
+    assert "](../" not in said.get_payload()
+    assert {link.split(",")[0] for link in said.get_all("Project-URL", [])} >= {"Repository", "Changelog"}
+    needs = set(said.get_all("Requires-Dist", []))
+    for library in (KAZOO, REDIS):
+        assert f"{library.needed} ; extra == '{library.extra}'" in needs
+    assert any(need.startswith("opentelemetry-api") and "extra ==" in need for need in needs)
+
+
+def test_free_threaded_python_is_refused() -> None:
+    program = "import sys; sys.abiflags = 't'; import fencepost"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert "ImportError: fencepost does not support free-threaded Python yet" in done.stderr
