@@ -71,6 +71,11 @@ def test_a_version_that_does_not_work(
 
 
 @each_library
+def test_the_extra_installs_a_version_that_works(library: Library, url: str) -> None:
+    assert f'{library.extra} = ["{library.needed}"]' in (PACKAGE.parent / "pyproject.toml").read_text()
+
+
+@each_library
 def test_the_versions_that_work(library: Library, url: str) -> None:
     works = library.works
     assert works(library.first)

@@ -17,6 +17,8 @@ from ._poll_handler import PollHandler
 # In a program without a logging configuration, kazoo's warnings must not appear on the standard error.
 _log = logging.getLogger("fencepost.kazoo")
 _log.addHandler(logging.NullHandler())
+# Its DEBUG records have the passwords of sessions, and the nodes' paths, in which tokens are.
+_log.setLevel(logging.INFO)
 
 
 class OwnClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
