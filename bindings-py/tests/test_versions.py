@@ -70,13 +70,14 @@ KAZOO = {
     "all": ("test_kazoo.py", "test_kazoo_operations.py", "test_kazoo_thread.py", "test_kazoo_own.py"),
 }
 ROWS = [
-    Row("redis", "5.3.0", REDIS, ONLY),
-    Row("redis", "5.3.0", REDIS, ONLY, "hiredis"),
+    Row("redis", "5.0.1", REDIS, ONLY),
+    Row("redis", "5.0.1", REDIS, ONLY, "hiredis"),
+    Row("redis", "5.3.*", REDIS, ONLY),
     Row("redis", "6.4.*", REDIS, ONLY),
     Row("redis", "7.1.*", REDIS, ONLY),
     Row("redis", "8.*", REDIS, ONLY, "hiredis"),
     Row("redis", "8.*", REDIS, ONLY),
-    Row("kazoo", "2.11.0", KAZOO, "test"),
+    Row("kazoo", "2.8.0", KAZOO, "test"),
     Row("kazoo", "2.11.*", KAZOO, "test"),
 ]
 

@@ -36,8 +36,8 @@ class Library:
         return _numbers(self.first) <= _numbers(version) < _numbers(self.beyond)
 
 
-KAZOO = Library("kazoo", "zookeeper", "2.11", "2.12")
-REDIS = Library("redis", "redis", "5.3", "9")
+KAZOO = Library("kazoo", "zookeeper", "2.8", "2.12")
+REDIS = Library("redis", "redis", "5.0.1", "9")
 
 
 def _numbers(version: str) -> list[int]:
