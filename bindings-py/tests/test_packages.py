@@ -17,6 +17,7 @@ import fencepost
 import pytest
 from fencepost._client.libraries import KAZOO, REDIS
 from interpreters import VERSIONS, interpreter
+from support import Backend
 
 ROOT = Path(__file__).parents[2]
 DIST = ROOT / "build" / "dist"
@@ -59,6 +60,15 @@ def programs(guide: Path) -> Iterator[tuple[str, str | None]]:
             yield program.replace('"redis://localhost:6379"', '"memory:"'), None
 
 
+@pytest.fixture
+def backend_urls(redis_server: Backend, zookeeper: Backend) -> dict[str, str]:
+    """The servers of the README's programs, each with one that runs."""
+    return {
+        "redis://localhost:6379": redis_server.url,
+        "zk://localhost:2181/shop": f"zk://{zookeeper.address}/{zookeeper.prefix}",
+    }
+
+
 @pytest.fixture(scope="module")
 def from_source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel that pip builds of the source distribution."""
@@ -78,12 +88,18 @@ def from_source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wheel
 
 
-def check_installed(wheel: Path, version: str, folder: Path) -> None:
-    """Installs a wheel alone, and runs the programs of the READMEs."""
+def install(version: str, folder: Path, *packages: object) -> Path:
+    """The Python of a new environment with these packages."""
     run(interpreter(version), "-m", "venv", "--without-pip", folder)
     python = folder / "bin" / "python"
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-index")
-    run(*pip, wheel)
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", python)
+    run(*pip, "install", "--quiet", *packages)
+    return python
+
+
+def check_installed(wheel: Path, version: str, folder: Path) -> None:
+    """Installs a wheel alone, and runs the programs of the READMEs."""
+    python = install(version, folder, "--no-index", wheel)
     assert run(python, "-c", IMPORTED, cwd=folder).split() == ["True", fencepost.__version__]
     found = [*programs(ROOT / "README.md"), *programs(ROOT / "bindings-py" / "README.md")]
     assert len(found) == 3
@@ -101,6 +117,23 @@ def test_the_wheel_works_alone(version: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_source_distribution_builds_and_works(version: str, from_source: Path, tmp_path: Path) -> None:
     check_installed(from_source, version, tmp_path)
+
+
+@pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
+@pytest.mark.parametrize("lowest", [True, False], ids=["lowest", "newest"])
+def test_the_wheel_works_with_what_its_extras_install(
+    version: str, lowest: bool, backend_urls: dict[str, str], tmp_path: Path
+) -> None:
+    pins = [f"{library.module}=={library.first}" for library in (KAZOO, REDIS)] if lowest else []
+    python = install(version, tmp_path, f"fencepost[redis,zookeeper] @ {only(HERE).as_uri()}", *pins)
+    ran = 0
+    for program, _ in PROGRAM.findall((ROOT / "README.md").read_text()):
+        for usual, url in backend_urls.items():
+            if usual in program:
+                said = run(python, "-W", "error", "-c", program.replace(usual, url), cwd=tmp_path)
+                assert said.startswith("selling with fence ")
+                ran += 1
+    assert ran == 2
 
 
 def metadata(wheel: zipfile.ZipFile) -> email.message.Message:
