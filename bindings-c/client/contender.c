@@ -140,7 +140,7 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         contender->attempt = event->attempt;
         contender->valid_until = event->valid_until;
         contender->takeovers = event->takeovers;
-        machine_granted(contender, event->owner);
+        machine_granted(contender, event->contender);
         deadline_to_take(contender);
         break;
     case FENCEPOST_EVENT_KIND_EXTENDED:
@@ -237,7 +237,7 @@ ask(const fencepost_lock *lock, int64_t acquire_timeout, uint64_t now, fencepost
 static fencepost_result take_machine(const fencepost_lock *lock, uint64_t now, fencepost_grant *contender) {
     fencepost_client *client = lock->client;
     fencepost_result result;
-    uint8_t owner[16];
+    uint8_t id[16];
     uint64_t seed;
 
     if (client->locks->spare.key != 0 && client->locks->spare.lock == lock->number) {
@@ -245,11 +245,11 @@ static fencepost_result take_machine(const fencepost_lock *lock, uint64_t now, f
         client->locks->spare.key = 0;
         return FENCEPOST_RESULT_OK;
     }
-    if ((result = random_take(&client->locks->random, owner, &seed)) != FENCEPOST_RESULT_OK ||
-        (result = fencepost_hub_open(client->hub, now, lock->settings, owner, seed, &contender->key)) !=
+    if ((result = random_take(&client->locks->random, id, &seed)) != FENCEPOST_RESULT_OK ||
+        (result = fencepost_hub_open(client->hub, now, lock->settings, id, seed, &contender->key)) !=
             FENCEPOST_RESULT_OK)
         return result;
-    if (lock->owned == NULL || machine_add(contender, owner))
+    if (lock->owned == NULL || machine_add(contender, id))
         return FENCEPOST_RESULT_OK;
     fencepost_hub_close(client->hub, now, contender->key);
     return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);

@@ -98,7 +98,7 @@ unsigned process_number(void);
 #define IS_OURS(client) ((client)->process == process_number())
 
 /* random.c */
-fencepost_result random_take(struct pool *pool, uint8_t owner[16], uint64_t *seed);
+fencepost_result random_take(struct pool *pool, uint8_t contender[16], uint64_t *seed);
 uint64_t random_seed(void);
 
 /* notes.c */

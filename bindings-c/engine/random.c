@@ -23,9 +23,8 @@ static bool fill(struct pool *pool) {
     return true;
 }
 
-/* An owner, whose uniqueness is a safety property, and a seed. Without the system's random source there is no acquire.
- */
-fencepost_result random_take(struct pool *pool, uint8_t owner[16], uint64_t *seed) {
+/* Draws a contender id, whose uniqueness is a safety property, and a seed. Without random bytes there is no acquire. */
+fencepost_result random_take(struct pool *pool, uint8_t contender[16], uint64_t *seed) {
     size_t needed = 16 + sizeof *seed;
 
     if (pool->used == 0 || pool->used + needed > sizeof pool->bytes) {
@@ -33,7 +32,7 @@ fencepost_result random_take(struct pool *pool, uint8_t owner[16], uint64_t *see
         if (!fill(pool))
             return fault(FENCEPOST_RESULT_SYSTEM_ERROR, "the operating system gives no random bytes");
     }
-    memcpy(owner, pool->bytes + pool->used, 16);
+    memcpy(contender, pool->bytes + pool->used, 16);
     memcpy(seed, pool->bytes + pool->used + 16, sizeof *seed);
     memset(pool->bytes + pool->used, 0, needed);
     pool->used += needed;

@@ -130,17 +130,17 @@ int main(int argc, char **argv) {
     redisContext *redis = redisConnect(argc > 1 ? argv[1] : "127.0.0.1", argc > 2 ? atoi(argv[2]) : 6379);
     fencepost_settings *settings = NULL;
     fencepost_hub *hub = NULL;
-    uint8_t owner[16];
+    uint8_t contender[16];
     uint64_t key;
     int code = 1;
 
     if (redis == NULL || redis->err != 0) {
         fprintf(stderr, "%s\n", redis == NULL ? "out of memory" : redis->errstr);
     } else if (
-        getrandom(owner, sizeof owner, 0) == (ssize_t)sizeof owner &&
+        getrandom(contender, sizeof contender, 0) == (ssize_t)sizeof owner &&
         fencepost_settings_new(kind, sizeof kind - 1, (const uint8_t *)name, strlen(name), &settings) == FENCEPOST_OK &&
         fencepost_hub_new(FENCEPOST_FAMILY_REDIS, now(), &hub) == FENCEPOST_OK &&
-        fencepost_hub_open(hub, now(), settings, owner, now(), &key) == FENCEPOST_OK &&
+        fencepost_hub_open(hub, now(), settings, contender, now(), &key) == FENCEPOST_OK &&
         fencepost_hub_acquire(hub, now(), key, 5000000 /* µs */) == FENCEPOST_OK) {
         drive(hub, redis);
         code = 0;

@@ -1,30 +1,40 @@
 /**
  * @file fencepost.h
- * libfencepost: distributed locks as a state machine. It does no I/O: the program carries out what the hub says, over the ZooKeeper or
- * Redis connection that it has. For ready-made clients see fencepost-client.h.
+ * libfencepost: distributed locks and idempotent operations as state machines. The library does no I/O: the program
+ * carries out the hub's commands over its own ZooKeeper or Redis connection. fencepost-client.h has ready-made clients.
  *
  * Conventions
- * - Objects are opaque, made by `_new`, `_parse` or `_open`, freed by `_free`, which ignores NULL.
- * - The first argument is the object; `const` means that the call does not change it. Inputs come first, then outputs, which are written
- *   on success only. A NULL where an object or output is needed gives `FENCEPOST_RESULT_NULL_POINTER`.
- * - Text and bytes are given as pointer and size, and come out as `fencepost_view`: not NUL-terminated; text is UTF-8. Names of codes are
- *   NUL-terminated and live for ever.
- * - Times are whole microseconds of a clock of the caller's choice that does not go back and **goes on while the computer sleeps**:
- *   CLOCK_BOOTTIME where there is one. Read it before the input that it stands for.
- * - A hub, and settings that are being changed, are used by one thread at a time. Different objects are independent.
- * - Every fallible function answers a `fencepost_result`, 0 for success; `fencepost_detail` says what was wrong, with the values.
- * - Where there is no memory, the process ends by `abort()`: Rust's allocations have no other way.
- * - Output structures may grow at their end in any later version. One that the caller has begins with its `size`, which the caller sets
- *   before the call: `fencepost_output output = {.size = sizeof output};`. All others are the library's, and read by their pointers: make no
- *   arrays of them. Views never grow. `fencepost_version` says which library runs, `FENCEPOST_VERSION` is the header's.
- * - A defect inside (a Rust panic) is caught and answered by `FENCEPOST_RESULT_PANIC`: the object may then only be freed.
+ * - Objects are opaque. A function ending in `_new`, `_parse`, `_of` or `_open` makes an object, and `_free` frees it.
+ *   `_free` ignores NULL.
+ * - The first argument is the object; `const` means that the call does not change it. Inputs come before outputs. A
+ *   function writes its outputs on success only.
+ * - Every fallible function returns a `fencepost_result`; 0 is success. `fencepost_detail` returns the text of the last
+ *   error: what was wrong, and with which value. Comments write `BUSY` for `FENCEPOST_RESULT_BUSY`. Every function may
+ *   return `NULL_POINTER` (a required pointer is NULL), `BAD_ARGUMENT` (a text is not UTF-8) and `PANIC`; comments do
+ *   not repeat these.
+ * - The caller passes a text or bytes as a pointer and a size. The library returns them as `fencepost_view`, without a
+ *   NUL at the end. A text is UTF-8. Names and texts of codes are NUL-terminated, and valid for ever.
+ * - `now` and all other times are whole microseconds of a clock that the caller chooses. The clock must not go back, and
+ *   **must go on while the computer is suspended**: use CLOCK_BOOTTIME where there is one. Read the clock immediately
+ *   before the call.
+ * - Only one thread at a time may use a hub, or change settings. Different objects are independent.
+ * - If there is no memory, the process ends by `abort()`, because Rust's allocations cannot fail in another way.
+ * - Later versions may add members at the end of an output structure. If the caller provides the structure, its first
+ *   member is `size`, and the caller sets it before the call: `fencepost_output output = {.size = sizeof output};`. The
+ *   library owns all other structures: read them through their pointers, and make no arrays of them. Views never grow.
+ *   `fencepost_version` is the version of the library, `FENCEPOST_VERSION` that of the header.
+ * - After a defect in the library (a Rust panic), a function returns `FENCEPOST_RESULT_PANIC`. The object may then only
+ *   be freed.
  *
  * The loop of a driver
- * 1. After every input, `fencepost_hub_poll_output` until it gives `FENCEPOST_OUTPUT_KIND_WAIT`. Hand each command to the client library in
- *    that order, without waiting for the one before. Tell each event to the application.
- * 2. Sleep until an answer or notice arrives, or until `wait->until`; put it in (`fencepost_hub_created`, …, `fencepost_hub_handle_timeout`).
+ * 1. After every input, call `fencepost_hub_poll_output` until it returns `FENCEPOST_OUTPUT_KIND_WAIT`. Hand each
+ *    command to the client library in that order; do not wait for the answer to an earlier one. Pass each event to the
+ *    application.
+ * 2. Sleep until an answer or a notice arrives, or until `wait->until`. Report the answer or the notice to the hub
+ *    (`fencepost_hub_created`, …), or call `fencepost_hub_handle_timeout`.
  *
- * Every command gets at most one outcome; on a disconnect every command under way gets one. See docs/reference/drivers.md.
+ * Report at most one outcome for each command. On a disconnect, report one for every command in flight.
+ * docs/reference/drivers.md is the complete contract.
  */
 
 #ifndef FENCEPOST_H
@@ -37,37 +47,39 @@
 #include <stdint.h>
 
 /**
- * Create: the node goes with its session, and its name is numbered.
+ * Create an ephemeral sequential node: ZooKeeper deletes it when its session ends, and appends a number to
+ * its name.
  */
 #define FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL 1
 
 /**
- * Create: the node goes some time after its last child.
+ * Create a container node: ZooKeeper deletes it some time after it deleted the node's last child.
  */
 #define FENCEPOST_FLAG_CONTAINER 2
 
 /**
- * Get: tell once of the node's deletion or change. Children: tell once when there are others.
+ * Set a watch. After a get, the watch fires once, when the node is deleted or its data changes. After a
+ * children command, it fires once, when the list of children changes or the node is deleted.
  */
 #define FENCEPOST_FLAG_WATCH 4
 
 /**
- * Create: the node goes with its session.
+ * Create an ephemeral node: ZooKeeper deletes it when its session ends.
  */
 #define FENCEPOST_FLAG_EPHEMERAL 8
 
 /**
- * Parts of a multi: the node may have any version.
+ * The version of a part of a multi, if the node may have any version.
  */
 #define FENCEPOST_ANY_VERSION -1
 
 /**
- * The acquire timeout of an acquire that waits until it is granted or refused.
+ * An acquire timeout without an end: the acquire waits until it is granted or refused.
  */
 #define FENCEPOST_FOREVER INT64_MAX
 
 /**
- * A time that never comes: no deadline, no lease, nothing to wait for.
+ * A time that never comes: there is no deadline, no lease, or no timer.
  */
 #define FENCEPOST_NEVER UINT64_MAX
 
@@ -77,28 +89,30 @@
 #define FENCEPOST_ALL 0
 
 /**
- * Success, in short.
+ * Success: `FENCEPOST_RESULT_OK`.
  */
 #define FENCEPOST_OK 0
 
 /**
- * The operation has had a result before, in short.
+ * The operation already has a result: `FENCEPOST_RESULT_REPLAYED`.
  */
 #define FENCEPOST_REPLAYED 529
 
 /**
- * How many bytes `fencepost_scope_derive` writes: 32 hexadecimal digits, and a NUL byte.
+ * The number of bytes that `fencepost_scope_derive` writes: 32 hexadecimal digits, and a NUL.
  */
 #define FENCEPOST_DERIVED_SIZE 33
 
 /**
- * The version of this header: 10000 times the first number, 100 times the second, and the third.
+ * The version of this header as a number: 10000 times the major, 100 times the minor, and the patch version.
  */
 #define FENCEPOST_VERSION 100
 
 /**
- * What a function answers, and why an acquire was refused or a grant was lost. 0 is success. Numbers are the same in every language
- * and are never used again: 1xx a value in the settings, 2xx a call that makes no sense now, 3xx refused, 4xx lost, 5xx the client's own.
+ * What a function returns, and the reason of an event refused or lost. 0 is success. The numbers are the
+ * same in every language, and a retired number is never reused: 1xx a setting is wrong, 2xx the present
+ * state does not allow the call, 3xx a refusal, 4xx a loss, 5xx the client or the program.
+ * docs/reference/errors.md lists a remedy for each.
  */
 typedef enum fencepost_result {
     /**
@@ -106,7 +120,7 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_OK = 0,
     /**
-     * A lock needs a name.
+     * The name of the lock is empty.
      */
     FENCEPOST_RESULT_EMPTY_NAME = 101,
     /**
@@ -114,55 +128,56 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_INVALID_NAME = 102,
     /**
-     * A duration that has to be positive is zero or negative.
+     * A duration is zero or negative.
      */
     FENCEPOST_RESULT_NOT_POSITIVE = 103,
     /**
-     * A lease so short that hardly anything is left of it after drift and margin.
+     * The lease is shorter than three times its margin, or than 5 ms.
      */
     FENCEPOST_RESULT_LEASE_TOO_SHORT = 104,
     /**
-     * A duration beyond what servers take.
+     * A duration is longer than 365 days.
      */
     FENCEPOST_RESULT_TOO_LONG = 105,
     /**
-     * An address that cannot be read.
+     * The address cannot be parsed, or its file of certificates cannot be used.
      */
     FENCEPOST_RESULT_INVALID_URL = 106,
     /**
-     * A kind of server that fencepost does not know.
+     * The address does not begin with a known scheme.
      */
     FENCEPOST_RESULT_UNKNOWN_SCHEME = 107,
     /**
-     * An option that does not exist.
+     * This kind of lock or this server does not have the option, or this server does not have the kind of
+     * lock.
      */
     FENCEPOST_RESULT_UNKNOWN_OPTION = 108,
     /**
-     * Settings in a form that cannot be read.
+     * The settings cannot be parsed.
      */
     FENCEPOST_RESULT_UNREADABLE_SETTINGS = 109,
     /**
-     * An option with a value that makes no sense.
+     * The value of an option is not valid.
      */
     FENCEPOST_RESULT_INVALID_OPTION = 110,
     /**
-     * No machine has this key, or it has been closed.
+     * No machine has this key, or the caller has closed it.
      */
     FENCEPOST_RESULT_UNKNOWN_KEY = 201,
     /**
-     * No command has had this id yet.
+     * The hub has issued no command with this id.
      */
     FENCEPOST_RESULT_UNKNOWN_COMMAND = 202,
     /**
-     * The reply has not the shape that the command asks for. The command counts as of unknown outcome.
+     * The reply does not have the shape that its command requires. The command counts as of unknown outcome.
      */
     FENCEPOST_RESULT_WRONG_REPLY = 203,
     /**
-     * An acquire is under way, or the grant is still held, or the last attempt is still being cleaned up.
+     * An acquire is in progress, the grant is still held, or the cleanup of the last attempt is in progress.
      */
     FENCEPOST_RESULT_BUSY = 204,
     /**
-     * There is no grant to extend or release: never acquired, released before, or lost.
+     * There is no grant: it was never acquired, has been released, or was lost.
      */
     FENCEPOST_RESULT_NOT_HELD = 205,
     /**
@@ -174,19 +189,20 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_CLIENT_CLOSED = 207,
     /**
-     * Settings, an outcome or a notice of another family than the hub's.
+     * The settings, the outcome or the notice are of another family than the hub.
      */
     FENCEPOST_RESULT_WRONG_FAMILY = 208,
     /**
-     * A reader's owner has asked for the writer: nothing was sent, and the share stays held.
+     * An owner that holds the reader has acquired the writer, and would wait for itself. The client has sent
+     * nothing, and the reader stays held.
      */
     FENCEPOST_RESULT_UPGRADE = 209,
     /**
-     * Only a writer's grant can be turned into a reader's, and only once.
+     * Only a writer's grant can be downgraded, and only once.
      */
     FENCEPOST_RESULT_NOT_A_WRITER = 210,
     /**
-     * Only a claim can be completed or left: a lock is released.
+     * Only a claim can be completed or left.
      */
     FENCEPOST_RESULT_NOT_A_CLAIM = 211,
     /**
@@ -194,7 +210,7 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_TIMEOUT = 301,
     /**
-     * A try found the lock held.
+     * Another contender held the lock at the try.
      */
     FENCEPOST_RESULT_NOT_AVAILABLE = 302,
     /**
@@ -202,11 +218,11 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_CANCELLED = 303,
     /**
-     * No server has answered in time.
+     * No server answered in time.
      */
     FENCEPOST_RESULT_UNREACHABLE = 304,
     /**
-     * The server does not let this client do what the lock needs.
+     * The server denies this client a right that the lock needs.
      */
     FENCEPOST_RESULT_NO_PERMISSION = 305,
     /**
@@ -214,27 +230,28 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_AUTH_FAILED = 306,
     /**
-     * The directory above the lock does not exist and cannot be made (a missing chroot, for example).
+     * The directory above the lock does not exist and cannot be created (a missing chroot, for example).
      */
     FENCEPOST_RESULT_NO_PARENT = 307,
     /**
-     * Not given any more: contenders of other layouts are waited for, and told of by `FENCEPOST_EVENT_KIND_MIXED_LAYOUTS`.
+     * No longer returned. A contender waits for contenders of other layouts, and
+     * `FENCEPOST_EVENT_KIND_MIXED_LAYOUTS` reports them.
      */
     FENCEPOST_RESULT_MIXED_LAYOUTS = 308,
     /**
-     * The directory's 32-bit sequence is at its end.
+     * The sequence numbers of the lock's directory are used up.
      */
     FENCEPOST_RESULT_SEQUENCE_EXHAUSTED = 309,
     /**
-     * The key holds something that is not a lock of this layout.
+     * The lock's key holds a value of another type.
      */
     FENCEPOST_RESULT_WRONG_TYPE = 310,
     /**
-     * The server lacks what the lock needs.
+     * The server lacks a feature that the lock needs.
      */
     FENCEPOST_RESULT_UNSUPPORTED = 311,
     /**
-     * The server answered with another error, and would again.
+     * The server answered with an error that a retry would not change.
      */
     FENCEPOST_RESULT_SERVER_ERROR = 312,
     /**
@@ -246,11 +263,11 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_GIVEN_UP = 314,
     /**
-     * The semaphore has another number of permits.
+     * The semaphore uses another number of permits.
      */
     FENCEPOST_RESULT_INCONSISTENT_PERMITS = 315,
     /**
-     * The contender that was meant is not there.
+     * The contender to revoke or break does not exist.
      */
     FENCEPOST_RESULT_NO_CONTENDER = 316,
     /**
@@ -282,109 +299,110 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_RECORD_CHANGED = 323,
     /**
-     * Lost: the lease ended before it could be renewed or confirmed.
+     * The lease ended by this client's clock before the client could renew it or confirm the session.
      */
     FENCEPOST_RESULT_LEASE_ENDED = 401,
     /**
-     * Lost: the server has ended the session that held it.
+     * The server has ended the session that held the lock.
      */
     FENCEPOST_RESULT_SESSION_EXPIRED = 402,
     /**
-     * Lost: somebody has deleted what the lock wrote.
+     * Another client deleted the lock's node or key.
      */
     FENCEPOST_RESULT_DELETED = 403,
     /**
-     * Lost: somebody else holds it.
+     * Another contender holds the lock.
      */
     FENCEPOST_RESULT_TAKEN = 404,
     /**
-     * Lost: the cap on the whole hold was reached.
+     * The grant reached `max_hold`, the longest hold allowed.
      */
     FENCEPOST_RESULT_MAX_HOLD = 405,
     /**
-     * Lost: the connection has been closed for good.
+     * The connection has been closed for good while the client held the lock.
      */
     FENCEPOST_RESULT_LOST_CONNECTION_CLOSED = 406,
     /**
-     * Lost: the server no longer lets this client renew or read its lock.
+     * The server no longer lets this client renew or read its lock.
      */
     FENCEPOST_RESULT_RENEWAL_REFUSED = 407,
     /**
-     * Lost: another attempt has taken the operation over.
+     * Another attempt has taken the operation over.
      */
     FENCEPOST_RESULT_SUPERSEDED = 408,
     /**
-     * Lost: the claim has ended before, and this attempt has stored a result.
+     * The claim has ended before: this attempt has stored a result.
      */
     FENCEPOST_RESULT_ALREADY_COMPLETED = 409,
     /**
-     * The server has not confirmed a release in time. It goes on in the background.
+     * The server has not confirmed a release in time. The client goes on in the background.
      */
     FENCEPOST_RESULT_RELEASE_UNCONFIRMED = 501,
     /**
-     * A client or grant was used in another process than the one that made it.
+     * The object was made in another process, before a fork.
      */
     FENCEPOST_RESULT_WRONG_PROCESS = 502,
     /**
-     * A client was closed before the server had confirmed everything.
+     * The client is closed, and the server has not confirmed the release of some locks, or has refused it.
+     * These locks end with their lease or session.
      */
     FENCEPOST_RESULT_CLEANUP_INCOMPLETE = 503,
     /**
-     * A pointer is NULL that must not be.
+     * A required pointer is NULL.
      */
     FENCEPOST_RESULT_NULL_POINTER = 521,
     /**
-     * A defect in fencepost: it has panicked. The object may only be freed.
+     * There is a defect in fencepost (a panic). The object may only be freed.
      */
     FENCEPOST_RESULT_PANIC = 522,
     /**
-     * An argument out of its range, or text that is not UTF-8.
+     * An argument is out of its range, or a text is not UTF-8.
      */
     FENCEPOST_RESULT_BAD_ARGUMENT = 523,
     /**
-     * Out of memory.
+     * There is no memory.
      */
     FENCEPOST_RESULT_OUT_OF_MEMORY = 524,
     /**
-     * The operating system has refused a thread, a file descriptor or random bytes.
+     * The operating system refused a thread, a file descriptor or random bytes.
      */
     FENCEPOST_RESULT_SYSTEM_ERROR = 525,
     /**
-     * The library that speaks to this kind of server is not installed.
+     * The library for this kind of server is not installed.
      */
     FENCEPOST_RESULT_DRIVER_MISSING = 526,
     /**
-     * Not decided yet.
+     * No error: there is no result yet.
      */
     FENCEPOST_RESULT_PENDING = 527,
     /**
-     * A blocking call on a connection that only its owner's event loop drives.
+     * The call would block the program's own event loop, or a callback of the connection.
      */
     FENCEPOST_RESULT_WOULD_BLOCK = 528,
     /**
-     * No error: the operation has had a result before, which is handed over. There is nothing to run.
+     * No error: the operation already has a result, which the call returns. Do not run the operation.
      */
     FENCEPOST_RESULT_REPLAYED = 529,
 } fencepost_result;
 
 /**
- * Kinds of addresses.
+ * The scheme of an address. It says which parts the address has.
  */
 typedef enum fencepost_scheme {
     /**
-     * `memory:NAME`: `name` may be empty.
+     * `memory:NAME`. Its part is `name`, which may be empty.
      */
     FENCEPOST_SCHEME_MEMORY = 1,
     /**
-     * `zk://…`: `hosts`, `prefix`, `session_timeout`.
+     * `zk://…`. Its parts are `hosts`, `prefix` and `session_timeout`.
      */
     FENCEPOST_SCHEME_ZOOKEEPER = 2,
     /**
-     * `redis://…`: `hosts` is one host, `port`, `user`, `password`, `database`.
+     * `redis://…`. Its parts are `hosts` (one host), `port`, `user`, `password` and `database`.
      */
     FENCEPOST_SCHEME_REDIS = 3,
     /**
-     * `rediss://…`: the same with TLS.
+     * `rediss://…`: Redis over TLS. It also has the part `ca`.
      */
     FENCEPOST_SCHEME_REDIS_TLS = 4,
 } fencepost_scheme;
@@ -394,37 +412,38 @@ typedef enum fencepost_scheme {
  */
 typedef enum fencepost_output_kind {
     /**
-     * Nothing is left to do: read `wait`.
+     * No output is left. `wait` says until when to wait.
      */
     FENCEPOST_OUTPUT_KIND_WAIT = 0,
     /**
-     * Carry `command` out, and tell the hub what came of it.
+     * Carry out `command`, and report its outcome to the hub.
      */
     FENCEPOST_OUTPUT_KIND_COMMAND = 1,
     /**
-     * Tell `event` to the application.
+     * Pass `event` to the application.
      */
     FENCEPOST_OUTPUT_KIND_EVENT = 2,
 } fencepost_output_kind;
 
 /**
- * What a driver has to do.
+ * The operation of a command: what the driver does, and how it reports the answer.
  */
 typedef enum fencepost_operation {
     /**
-     * ZooKeeper: create `path` with `data`; `flags` say how. Answer: `fencepost_hub_created`.
+     * ZooKeeper: create `path` with `data`, as `flags` say. Answer: `fencepost_hub_created`.
      */
     FENCEPOST_OPERATION_CREATE = 1,
     /**
-     * ZooKeeper: list the children of `path`, with a watch if `flags` has `FENCEPOST_FLAG_WATCH`. Answer: `fencepost_hub_children`.
+     * ZooKeeper: list the children of `path`; with `FENCEPOST_FLAG_WATCH`, set a watch. Answer:
+     * `fencepost_hub_children`.
      */
     FENCEPOST_OPERATION_CHILDREN = 2,
     /**
-     * ZooKeeper: read `path`, with a watch if `flags` has `FENCEPOST_FLAG_WATCH`. Answer: `fencepost_hub_data`.
+     * ZooKeeper: read `path`; with `FENCEPOST_FLAG_WATCH`, set a watch. Answer: `fencepost_hub_data`.
      */
     FENCEPOST_OPERATION_GET = 3,
     /**
-     * ZooKeeper: delete `path`, any version. Answer: `fencepost_hub_done`.
+     * ZooKeeper: delete `path`, whatever its version. Answer: `fencepost_hub_done`.
      */
     FENCEPOST_OPERATION_DELETE = 4,
     /**
@@ -432,39 +451,43 @@ typedef enum fencepost_operation {
      */
     FENCEPOST_OPERATION_SYNC = 5,
     /**
-     * Redis: send `arguments` as one command. Answer: `fencepost_hub_reply`, with the server's reply as it is.
+     * Redis: send `arguments` as one command. Answer: `fencepost_hub_reply` with the server's unchanged
+     * reply.
      */
     FENCEPOST_OPERATION_CALL = 6,
     /**
-     * Redis: subscribe to the channel `arguments[0]`. Answer: any `fencepost_hub_reply`, once the server has confirmed it.
+     * Redis: subscribe to the channel `arguments[0]`. Answer: `fencepost_hub_reply` with any reply, once the
+     * server has confirmed the subscription.
      */
     FENCEPOST_OPERATION_SUBSCRIBE = 7,
     /**
-     * Redis: unsubscribe from the channel `arguments[0]`. Answer: any `fencepost_hub_reply`, or none.
+     * Redis: unsubscribe from the channel `arguments[0]`. Answer: `fencepost_hub_reply` with any reply, or
+     * none.
      */
     FENCEPOST_OPERATION_UNSUBSCRIBE = 8,
     /**
-     * ZooKeeper: give `path` the data `data`, any version. Answer: `fencepost_hub_done`.
+     * ZooKeeper: write `data` to `path`, whatever its version. Answer: `fencepost_hub_done`.
      */
     FENCEPOST_OPERATION_SET = 9,
     /**
-     * ZooKeeper: do all `parts`, or none. Answer: `fencepost_hub_children` with the names of the nodes created (the last parts of their paths) in
-     * the order of the parts; or `fencepost_hub_error` with the error of the first part that cannot be.
+     * ZooKeeper: carry out all `parts` in one transaction, or none. Answer: `fencepost_hub_children` with
+     * the names of the created nodes (the last parts of their paths) in the order of the parts; or
+     * `fencepost_hub_error` with the error of the first part that fails.
      */
     FENCEPOST_OPERATION_MULTI = 10,
     /**
-     * ZooKeeper: check that `path` exists, any version. It is only ever a part of a multi.
+     * ZooKeeper: check that `path` exists. It is always a part of a multi.
      */
     FENCEPOST_OPERATION_CHECK = 11,
     /**
-     * ZooKeeper: end the connection, because its server has fallen silent, and connect to another server in the same session. Answer: any, or
-     * none. On a connection that the program made: do nothing.
+     * ZooKeeper: the server has stopped answering. End the connection, and connect to another server in the
+     * same session. Do nothing on a connection that the program made. Answer: any, or none.
      */
     FENCEPOST_OPERATION_RECONNECT = 12,
 } fencepost_operation;
 
 /**
- * Which connection has to carry a command.
+ * Which connection sends a command.
  */
 typedef enum fencepost_target {
     /**
@@ -472,96 +495,106 @@ typedef enum fencepost_target {
      */
     FENCEPOST_TARGET_ANY = 0,
     /**
-     * The server of a quorum with the number in `server`, from 0.
+     * The connection to one server of a quorum; `server` is its number, from 0.
      */
     FENCEPOST_TARGET_SERVER = 1,
     /**
-     * One connection kept for this machine until its end.
+     * One connection that is reserved for this machine as long as the machine exists.
      */
     FENCEPOST_TARGET_OWN = 2,
 } fencepost_target;
 
 /**
- * What a machine tells its application.
+ * What a machine reports to the application.
  */
 typedef enum fencepost_event_kind {
     /**
-     * The contender waits; `ahead` others come first, where somebody knows (`has_ahead`).
+     * The contender waits for the lock. `ahead` contenders come first, if `has_ahead`.
      */
     FENCEPOST_EVENT_KIND_QUEUED = 1,
     /**
-     * The lock is held, or the operation claimed: `fence`, `valid_until`, `owner`, `attempt` and `takeovers` say how.
+     * The contender holds the lock, or has claimed the operation. `fence`, `valid_until`, `contender`,
+     * `attempt` and `takeovers` describe the grant.
      */
     FENCEPOST_EVENT_KIND_ACQUIRED = 2,
     /**
-     * The grant is valid for longer: `valid_until`.
+     * The grant has been extended, to `valid_until`.
      */
     FENCEPOST_EVENT_KIND_EXTENDED = 3,
     /**
-     * The connection is gone, the lock perhaps not: start nothing new.
+     * The connection is lost; the lock may still be held. The holder should start no new work. Resumed or
+     * lost follows.
      */
     FENCEPOST_EVENT_KIND_SUSPENDED = 4,
     /**
-     * The lock is held as before: `valid_until`.
+     * The connection is back, and the contender still holds the lock, until `valid_until`.
      */
     FENCEPOST_EVENT_KIND_RESUMED = 5,
     /**
-     * The grant has ended without a release: `reason`, `cause_command`, `detail`. A claim may still be completed, released or left: the server decides.
+     * The grant has ended without a release, for `reason`; `cause_command` and `detail` have the cause. The
+     * application may still complete, release or leave a claim; the server then decides.
      */
     FENCEPOST_EVENT_KIND_LOST = 6,
     /**
-     * The release has been carried out.
+     * The lock is released: the server has confirmed it, or the session that held the lock has ended.
      */
     FENCEPOST_EVENT_KIND_RELEASED = 7,
     /**
-     * An acquire has come to nothing, or a release has been refused, or a downgrade or the end of a claim while the grant stays as it was: `reason`,
-     * `cause_command`, `detail`, `retry_after`, `record`.
+     * An acquire has failed, or the server has refused a release, a downgrade or the end of a claim. After a
+     * refused downgrade or end of a claim, the grant is unchanged. `reason`, `cause_command`, `detail`,
+     * `retry_after` and `record` describe the refusal.
      */
     FENCEPOST_EVENT_KIND_REFUSED = 8,
     /**
-     * Somebody would like to have the lock: it may be released, or kept. Told once a grant.
+     * Another client requests the lock. The holder may release it or keep it. The machine reports this once
+     * per grant.
      */
     FENCEPOST_EVENT_KIND_REVOKE_REQUESTED = 9,
     /**
-     * A contender of a layout that does not look for ours stands in the same line: the name of its node is `detail`. Told once an acquire.
+     * A contender of another layout is in the lock's directory, and its layout ignores this contender's
+     * node. Both may hold the lock at the same time. `detail` is the name of the foreign contender's node.
+     * The machine reports this once per acquire.
      */
     FENCEPOST_EVENT_KIND_MIXED_LAYOUTS = 10,
     /**
-     * What an inspection has found: `found`.
+     * The result of an inspection is in `found`.
      */
     FENCEPOST_EVENT_KIND_FOUND = 11,
     /**
-     * The grant is a reader's from now on, with the fence it had.
+     * The grant is now a reader's grant, with the same fence. Other readers may share the lock.
      */
     FENCEPOST_EVENT_KIND_DOWNGRADED = 12,
     /**
-     * The result of a claim's operation is stored; or a single step is done: `record` is what is stored.
+     * The server has stored the result of a claim's operation, or has done a single step. `record` is what
+     * is stored.
      */
     FENCEPOST_EVENT_KIND_COMPLETED = 13,
     /**
-     * The operation has had a result before, or the update has been applied before: `record`. There is nothing to run.
+     * The operation already has a result, or the update was applied before: there is nothing to run.
+     * `record` is what is stored.
      */
     FENCEPOST_EVENT_KIND_REPLAYED = 14,
     /**
-     * The record of an operation, or a value: `record`, or NULL if there is none.
+     * `record` is the record of an operation, or a value; NULL if there is none.
      */
     FENCEPOST_EVENT_KIND_LOOKED = 15,
     /**
-     * A sweep is done: `deleted` says how many records it has deleted.
+     * A sweep is done. It has deleted `deleted` records.
      */
     FENCEPOST_EVENT_KIND_SWEPT = 16,
 } fencepost_event_kind;
 
 /**
- * How far an operation has come. An operation without a record has not begun.
+ * The state of an operation. An operation without a record has not begun.
  */
 typedef enum fencepost_record_state {
     /**
-     * A token has been issued and not been claimed.
+     * A token has been issued, and no attempt has claimed it.
      */
     FENCEPOST_RECORD_STATE_ISSUED = 1,
     /**
-     * An attempt has claimed the operation and not settled it. Its lease may be over.
+     * An attempt has claimed the operation, and has neither completed nor released it. Its lease may have
+     * ended.
      */
     FENCEPOST_RECORD_STATE_RUNNING = 2,
     /**
@@ -569,35 +602,37 @@ typedef enum fencepost_record_state {
      */
     FENCEPOST_RECORD_STATE_DONE = 3,
     /**
-     * No operation: a value with a version, for updates.
+     * The record is no operation. It is a value with a version, for updates.
      */
     FENCEPOST_RECORD_STATE_VALUE = 4,
 } fencepost_record_state;
 
 /**
- * What a claim gets that finds the lease of another attempt over. The first claim of an operation decides it.
+ * The rule for a claim that finds that the lease of another attempt has ended. The first claim of an
+ * operation sets the policy.
  */
 typedef enum fencepost_policy {
     /**
-     * The claim takes the operation over. It may run once more for each takeover.
+     * The claim takes the operation over. The operation may run once more for each takeover.
      */
     FENCEPOST_POLICY_RETAKE = 1,
     /**
-     * The claim returns in-progress. The operation runs at most once.
+     * The claim is refused as in-progress. The operation runs at most once.
      */
     FENCEPOST_POLICY_BLOCK = 2,
     /**
-     * The claim returns indeterminate: the operation may have run. It runs at most once.
+     * The claim is refused as indeterminate, because the operation may have run. The operation runs at most
+     * once.
      */
     FENCEPOST_POLICY_INDETERMINATE = 3,
 } fencepost_policy;
 
 /**
- * What a hub waits for.
+ * The purpose of a wait, for logs.
  */
 typedef enum fencepost_timer {
     /**
-     * For no time: only an input can change anything.
+     * There is no timer: only an input can change anything.
      */
     FENCEPOST_TIMER_NONE = 0,
     /**
@@ -605,11 +640,11 @@ typedef enum fencepost_timer {
      */
     FENCEPOST_TIMER_ACQUIRE_TIMEOUT = 1,
     /**
-     * When to try again what a server or connection has failed.
+     * When to retry a command that failed.
      */
     FENCEPOST_TIMER_RETRY = 2,
     /**
-     * When to ask whether the lock has become free.
+     * When to ask the server whether the lock is free, or still held.
      */
     FENCEPOST_TIMER_POLL = 3,
     /**
@@ -621,21 +656,21 @@ typedef enum fencepost_timer {
      */
     FENCEPOST_TIMER_VALIDITY = 5,
     /**
-     * When the cap on the whole hold is reached.
+     * When the grant reaches `max_hold`, the longest hold allowed.
      */
     FENCEPOST_TIMER_MAX_HOLD = 6,
     /**
-     * When a shared resource that nobody uses any more is given back.
+     * When to give up a shared resource that no machine uses any more.
      */
     FENCEPOST_TIMER_LINGER = 7,
 } fencepost_timer;
 
 /**
- * Which command set a hub speaks.
+ * The command set of a hub.
  */
 typedef enum fencepost_family {
     /**
-     * ZooKeeper, and `memory:`.
+     * ZooKeeper. `memory:` uses it, too.
      */
     FENCEPOST_FAMILY_ZOOKEEPER = 1,
     /**
@@ -645,55 +680,56 @@ typedef enum fencepost_family {
 } fencepost_family;
 
 /**
- * Why there is no answer.
+ * Why a command has no answer.
  */
 typedef enum fencepost_failure {
     /**
-     * It never left the client's queue, and never will: certainly not executed.
+     * The client library has not sent the command, and never will: the server has certainly not executed it.
      */
     FENCEPOST_FAILURE_NOT_SENT = 1,
     /**
-     * Perhaps executed, or still to be executed. When in doubt, this one.
+     * The server may have executed the command, or may still execute it. Use this failure when in doubt.
      */
     FENCEPOST_FAILURE_UNKNOWN = 2,
     /**
-     * Not sent, and nothing ever will be: the connection has been closed for good.
+     * The connection has been closed for good: this command was not sent, and no later one will be.
      */
     FENCEPOST_FAILURE_CLOSED = 3,
 } fencepost_failure;
 
 /**
- * What a ZooKeeper client library says of its session.
+ * The state of a ZooKeeper session, as the client library reports it.
  */
 typedef enum fencepost_session_state {
     /**
-     * Connected: a new session, or the same one again.
+     * The client is connected: to a new session, or again to the same one.
      */
     FENCEPOST_SESSION_STATE_CONNECTED = 1,
     /**
-     * The connection is gone; the session perhaps not.
+     * The connection is lost. The session may still exist.
      */
     FENCEPOST_SESSION_STATE_SUSPENDED = 2,
     /**
-     * The server has ended the session, and all its ephemeral nodes.
+     * The server has ended the session, and has deleted all its ephemeral nodes.
      */
     FENCEPOST_SESSION_STATE_EXPIRED = 3,
     /**
-     * The server has refused the credentials. Nothing will come after this.
+     * The server has refused the credentials. No notice and no answer will follow.
      */
     FENCEPOST_SESSION_STATE_AUTH_FAILED = 4,
     /**
-     * The client was closed. Nothing will come after this.
+     * The client is closed. No notice and no answer will follow.
      */
     FENCEPOST_SESSION_STATE_CLOSED = 5,
     /**
-     * A new session is about to be asked for: no attempt to connect was made before this.
+     * The client is about to connect for a new session. Only a driver that makes its own sessions reports
+     * this, before each attempt to connect.
      */
     FENCEPOST_SESSION_STATE_CONNECTING = 6,
 } fencepost_session_state;
 
 /**
- * What a ZooKeeper watch has seen.
+ * What a ZooKeeper watch reports. A watch fires once.
  */
 typedef enum fencepost_watch_event {
     /**
@@ -701,126 +737,129 @@ typedef enum fencepost_watch_event {
      */
     FENCEPOST_WATCH_EVENT_DELETED = 1,
     /**
-     * The node's data were changed or, if its children were listed, its children. The watch is spent.
+     * The data of the node changed; or its list of children did, if the watch was set by a children command.
      */
     FENCEPOST_WATCH_EVENT_CHANGED = 2,
     /**
-     * The watch was lost on the way: it will not fire.
+     * The watch is lost, and will not fire.
      */
     FENCEPOST_WATCH_EVENT_GONE = 3,
 } fencepost_watch_event;
 
 /**
- * What a Redis reply is.
+ * The type of a Redis reply.
  */
 typedef enum fencepost_reply_kind {
     /**
-     * Nothing.
+     * The nil reply.
      */
     FENCEPOST_REPLY_KIND_NIL = 0,
     /**
-     * `integer`.
+     * An integer, in `integer`.
      */
     FENCEPOST_REPLY_KIND_INTEGER = 1,
     /**
-     * `bytes`: a string, or a status.
+     * A string or a status, in `bytes`.
      */
     FENCEPOST_REPLY_KIND_BYTES = 2,
     /**
-     * `item_count` replies at `items`.
+     * An array of `item_count` replies, at `items`.
      */
     FENCEPOST_REPLY_KIND_ARRAY = 3,
     /**
-     * An error in `bytes`, with its code: `NOSCRIPT No matching script.`
+     * An error, in `bytes`, beginning with its code: `NOSCRIPT No matching script.`
      */
     FENCEPOST_REPLY_KIND_ERROR = 4,
 } fencepost_reply_kind;
 
 /**
- * What a setting's value is.
+ * The type of a setting's value.
  */
 typedef enum fencepost_value_kind {
     /**
-     * `text`.
+     * A text, in `text`.
      */
     FENCEPOST_VALUE_KIND_TEXT = 1,
     /**
-     * `number`; durations are in microseconds.
+     * A number, in `number`. Durations are in microseconds.
      */
     FENCEPOST_VALUE_KIND_NUMBER = 2,
     /**
-     * `number`: on, unless it is 0.
+     * On or off: `number` is 0 for off.
      */
     FENCEPOST_VALUE_KIND_SWITCH = 3,
     /**
-     * `text_count` texts at `texts`.
+     * A list of `text_count` texts, at `texts`.
      */
     FENCEPOST_VALUE_KIND_TEXTS = 4,
 } fencepost_value_kind;
 
 /**
- * An address that has been read.
+ * A parsed address. It never changes, and threads may share it.
  */
 typedef struct fencepost_address fencepost_address;
 
 /**
- * All machines that share one client connection. It does no I/O: a driver carries out what `fencepost_hub_poll_output` says. Used by one
- * thread at a time; different hubs are independent.
+ * All machines on one client connection. The hub does no I/O: a driver carries out the commands of
+ * `fencepost_hub_poll_output`. Only one thread at a time may use a hub. Different hubs are independent.
  */
 typedef struct fencepost_hub fencepost_hub;
 
 /**
- * A server inside the process: for demonstrations and tests. It may be used from any thread.
+ * A server in the memory of this process, for demonstrations and tests. Any thread may use it at any time.
  */
 typedef struct fencepost_memory fencepost_memory;
 
 /**
- * A scope of idempotent operations: whose keys these are, and the rules for all of them. It never changes, and may be shared by threads.
+ * A scope of idempotent operations: it says whose keys these are, and has the options of all of them. A
+ * scope never changes, so threads may share it.
  */
 typedef struct fencepost_scope fencepost_scope;
 
 /**
- * The settings of one lock or operation, checked. They may be shared by any number of hubs and threads as long as no thread changes them.
+ * The checked settings of one lock or operation. Any number of hubs and threads may share them, as long as
+ * no thread changes them.
  */
 typedef struct fencepost_settings fencepost_settings;
 
 /**
- * Some bytes: where they begin, and how many. Not NUL-terminated. Text is UTF-8.
+ * A pointer to bytes, and their number. The bytes have no NUL at the end. A text is UTF-8.
  */
 typedef struct fencepost_view {
     /**
-     * The first byte; may be NULL if there are none.
+     * The first byte; may be NULL if `size` is 0.
      */
     const uint8_t *data;
     /**
-     * How many bytes.
+     * The number of bytes.
      */
     size_t size;
 } fencepost_view;
 
 /**
- * The parts of an address. What its scheme does not have is empty or 0. Views are valid until the address is freed. Later versions may have
- * more members behind these.
+ * The parts of an address. A part that the scheme does not have is empty or 0. The views are valid until the
+ * address is freed. Later versions may add members at the end.
  */
 typedef struct fencepost_address_parts {
     /**
-     * Set by the caller, before the call: `sizeof(fencepost_address_parts)`. Not more than that is written.
+     * The size of the caller's structure. The caller sets it to `sizeof(fencepost_address_parts)` before the
+     * call. The library writes no more bytes than that.
      */
     size_t size;
     /**
-     * Which kind.
+     * The scheme.
      */
     enum fencepost_scheme scheme;
     /**
-     * `memory:` the name.
+     * `memory:` the name of the server.
      */
     struct fencepost_view name;
     /**
-     * `zk:` `HOST:PORT,HOST:PORT`. `redis:` the host alone, an IPv6 address without brackets.
+     * `zk:` all servers, as `HOST:PORT,HOST:PORT`. `redis:` the host; an IPv6 address has no brackets.
      */
     struct fencepost_view hosts;
     /**
-     * `zk:` where the locks lie; empty for the root.
+     * `zk:` the path below which the locks are; empty for the root.
      */
     struct fencepost_view prefix;
     /**
@@ -832,11 +871,11 @@ typedef struct fencepost_address_parts {
      */
     struct fencepost_view password;
     /**
-     * `zk:` the session timeout to ask for, in microseconds.
+     * `zk:` the session timeout to request, in microseconds.
      */
     uint64_t session_timeout;
     /**
-     * `redis:` the database's number.
+     * `redis:` the number of the database.
      */
     uint32_t database;
     /**
@@ -844,13 +883,14 @@ typedef struct fencepost_address_parts {
      */
     uint16_t port;
     /**
-     * `rediss:` the path of the file of certificates to check the server's against, decoded; empty for the system's.
+     * `rediss:` the path of the file with the certificates that the client trusts, decoded. Empty: the
+     * client trusts the system's certificates.
      */
     struct fencepost_view ca;
 } fencepost_address_parts;
 
 /**
- * A Redis reply. Everything in it belongs to the caller; the hub copies what it needs.
+ * A Redis reply. The caller owns everything in it; the hub copies what it needs.
  */
 typedef struct fencepost_reply {
     /**
@@ -870,71 +910,74 @@ typedef struct fencepost_reply {
      */
     const struct fencepost_reply *items;
     /**
-     * How many items there are.
+     * The number of items.
      */
     size_t item_count;
 } fencepost_reply;
 
 /**
- * One write of a multi.
+ * One part of a multi.
  */
 typedef struct fencepost_part {
     /**
-     * To create `path` with `data` as `flags` say, to set its data, to delete `path`, or to check that `path` exists.
+     * A create of `path` with `data` and `flags`; a set of its data; a delete of `path`; or a check that
+     * `path` exists.
      */
     enum fencepost_operation operation;
     /**
-     * `FENCEPOST_FLAG_…`.
+     * For a create: `FENCEPOST_FLAG_…`, combined by bitwise or.
      */
     uint32_t flags;
     /**
-     * The path.
+     * The path of the node.
      */
     struct fencepost_view path;
     /**
-     * A node's new data.
+     * For a create or a set: the data to write.
      */
     struct fencepost_view data;
     /**
-     * To set, delete, check: the version that the node must have; `FENCEPOST_ANY_VERSION` for any.
+     * For a set, a delete or a check: the version that the node must have; `FENCEPOST_ANY_VERSION` for any
+     * version.
      */
     int32_t version;
 } fencepost_part;
 
 /**
- * Something for the driver to do. What an operation does not use is empty.
+ * A command that the driver carries out. A member that the operation does not use is empty.
  */
 typedef struct fencepost_command {
     /**
-     * Names the command in its outcome and in notices.
+     * Identifies the command in its outcome and in notices.
      */
     uint64_t id;
     /**
-     * When the machine stops caring, or `FENCEPOST_NEVER`: advice.
+     * When the machine stops waiting for the outcome, in microseconds; or `FENCEPOST_NEVER`. After that
+     * time, the driver need not send the command. The machine still uses an outcome that comes later.
      */
     uint64_t deadline;
     /**
-     * What to do.
+     * What the driver does.
      */
     enum fencepost_operation operation;
     /**
-     * Which connection has to carry it.
+     * Which connection sends the command.
      */
     enum fencepost_target target;
     /**
-     * The number of the server, for `FENCEPOST_TARGET_SERVER`.
+     * For `FENCEPOST_TARGET_SERVER`: the number of the server, from 0.
      */
     uint32_t server;
     /**
-     * ZooKeeper: `FENCEPOST_FLAG_…`.
+     * ZooKeeper: `FENCEPOST_FLAG_…`, combined by bitwise or.
      */
     uint32_t flags;
     /**
-     * ZooKeeper: the path.
+     * ZooKeeper: the path of the node.
      */
     struct fencepost_view path;
     /**
-     * ZooKeeper: a node's new data.
+     * ZooKeeper: the data to write.
      */
     struct fencepost_view data;
     /**
@@ -942,83 +985,86 @@ typedef struct fencepost_command {
      */
     const struct fencepost_view *arguments;
     /**
-     * How many arguments there are.
+     * The number of arguments.
      */
     size_t argument_count;
     /**
-     * ZooKeeper: what a multi does, part by part: where each of them is.
+     * ZooKeeper: pointers to the parts of a multi, in their order.
      */
     const struct fencepost_part *const *parts;
     /**
-     * How many parts there are.
+     * The number of parts.
      */
     size_t part_count;
 } fencepost_command;
 
 /**
- * A contender, as an inspection has found it.
+ * A contender that an inspection found.
  */
 typedef struct fencepost_found {
     /**
-     * Its node's path.
+     * The path of the contender's node.
      */
     struct fencepost_view node;
     /**
-     * What its node says: a host's name, for example.
+     * The text in the node: a host name, for example.
      */
     struct fencepost_view identifier;
     /**
-     * The session that its node goes with.
+     * The session that owns the node.
      */
     int64_t session;
     /**
-     * Since when it contends, by the server's clock: milliseconds since 1970.
+     * Since when the contender has been in the lock's directory: milliseconds since 1970, by the server's
+     * clock.
      */
     int64_t since;
     /**
-     * The fence that it has, or would have.
+     * The fence of its grant, or the fence that it would get.
      */
     uint64_t fence;
     /**
-     * Whether it held when the list was made.
+     * Whether the contender held the lock when the server listed the directory.
      */
     bool holds;
     /**
-     * Whether it shares the lock with others of its kind: a reader.
+     * Whether the contender is a reader, which shares the lock with other readers.
      */
     bool shared;
 } fencepost_found;
 
 /**
- * What the server has stored for one operation, or a value. Times are milliseconds by the server's clock.
+ * What the server stores for one operation, or a value. Times are in milliseconds by the server's clock.
  */
 typedef struct fencepost_record {
     /**
-     * How far the operation has come.
+     * The state of the operation.
      */
     enum fencepost_record_state state;
     /**
-     * What happens at the end of a lease.
+     * The policy of the operation.
      */
     enum fencepost_policy policy;
     /**
-     * The attempt that brought it there: the issuer, the runner, or who stored the result or the value.
+     * The attempt that wrote the record: it issued the token, claimed the operation, or stored the result or
+     * the value.
      */
     struct fencepost_view attempt;
     /**
-     * The fence of the last claim; 0 before the first one.
+     * The fence of the last claim; 0 before the first claim.
      */
     uint64_t fence;
     /**
-     * How often a claim has taken the operation over.
+     * How many takeovers the operation has had.
      */
     uint64_t takeovers;
     /**
-     * The lease lasts until just before this moment; 0 if there is none.
+     * The lease ends at this time; 0 if there is none.
      */
     uint64_t lease_end;
     /**
-     * The last millisecond in which the record counts; 0 if it has no end, or if the server has not said.
+     * The last millisecond of the record's retention; 0 if the retention has no end, or if the server has
+     * not reported it.
      */
     uint64_t kept_until;
     /**
@@ -1026,11 +1072,12 @@ typedef struct fencepost_record {
      */
     uint64_t version;
     /**
-     * What an operator passes to `fencepost_scope_settle` and `fencepost_scope_forget`, to hit this record and no later one.
+     * Identifies this state of the record. An operator passes it to `fencepost_scope_settle` or
+     * `fencepost_scope_forget`, which then affect this record and no later one.
      */
     uint64_t guard;
     /**
-     * What the result is: a short text of the client's.
+     * The tag of the result: a short text of the application that says what the result is.
      */
     struct fencepost_view tag;
     /**
@@ -1040,108 +1087,117 @@ typedef struct fencepost_record {
 } fencepost_record;
 
 /**
- * Something for the application. What an event does not use is zero, or `FENCEPOST_NEVER`, or empty.
+ * An event for the application. A member that the event does not use is zero, `FENCEPOST_NEVER` or empty.
  */
 typedef struct fencepost_event {
     /**
-     * What has happened.
+     * Which event it is.
      */
     enum fencepost_event_kind kind;
     /**
-     * Why, of a lost or refused one.
+     * Lost and refused: the reason, a 3xx or 4xx.
      */
     enum fencepost_result reason;
     /**
-     * Until when the grant is valid, or `FENCEPOST_NEVER`: there is no lease, or none is spoken of.
+     * Until when the grant is valid, in microseconds of the caller's clock. `FENCEPOST_NEVER` if there is no
+     * lease, or if the event has no such time.
      */
     uint64_t valid_until;
     /**
-     * The grant's fence, if `has_fence`.
+     * The fence of the grant, if `has_fence`.
      */
     uint64_t fence;
     /**
-     * The command that brought a loss or refusal to light; 0 if none did.
+     * Lost and refused: the command whose outcome or watch was the cause; 0 if no command was.
      */
     uint64_t cause_command;
     /**
-     * What the server said, or which value is in the way; for people; may be empty. Of mixed layouts, the name of a node.
+     * Lost and refused: the server's message, or the value that is wrong, for people to read; may be empty.
+     * Mixed layouts: the name of the foreign contender's node.
      */
     struct fencepost_view detail;
     /**
-     * The grant's owner.
+     * Acquired: the contender id of the machine that got the grant, as the caller passed it to
+     * `fencepost_hub_open`.
      */
-    uint8_t owner[16];
+    uint8_t contender[16];
     /**
-     * Which of the owner's attempts was granted.
+     * Acquired: the number of the attempt that got the grant. Each attempt of a contender has another
+     * number.
      */
     uint32_t attempt;
     /**
-     * How many come first, if `has_ahead`.
+     * Queued: the number of contenders that come first, if `has_ahead`.
      */
     uint32_t ahead;
     /**
-     * Whether there is a fence: some backends cannot give one.
+     * Whether the grant has a fence. Some servers provide none.
      */
     bool has_fence;
     /**
-     * Whether somebody knows how many come first.
+     * Whether the number of contenders that come first is known: the server keeps a queue.
      */
     bool has_ahead;
     /**
-     * Whether there is a detail: it may be empty.
+     * Whether there is a detail. A detail may be empty.
      */
     bool has_detail;
     /**
-     * The contenders that an inspection has found: where each of them is.
+     * Found: pointers to the contenders, in no particular order.
      */
     const struct fencepost_found *const *found;
     /**
-     * How many there are.
+     * The number of contenders found.
      */
     size_t found_count;
     /**
-     * A claim: how often the operation had been taken over before this grant. It may have run that often.
+     * Acquired, of a claim: how many takeovers the operation had before this grant. It may have run that
+     * many times.
      */
     uint64_t takeovers;
     /**
-     * How long the lease of the contender that holds the lock or the claim still runs, in microseconds; `FENCEPOST_NEVER` if the server has not reported it.
+     * Refused: how long the lease of the contender that holds the lock or the claim still runs, in
+     * microseconds. `FENCEPOST_NEVER` if the server has not reported it.
      */
     uint64_t retry_after;
     /**
-     * What is stored, of a completed, replayed or looked one; of a refused one, the present value, if an update expected another version. Or NULL.
+     * Completed, replayed and looked: what is stored. Refused as a conflict: the present value. Otherwise,
+     * or if there is none, NULL.
      */
     const struct fencepost_record *record;
     /**
-     * How many records a sweep has deleted.
+     * Swept: how many records the sweep has deleted.
      */
     uint64_t deleted;
 } fencepost_event;
 
 /**
- * How long to wait.
+ * How long to wait for the next input.
  */
 typedef struct fencepost_wait {
     /**
-     * When to call `fencepost_hub_handle_timeout` at the latest, or `FENCEPOST_NEVER`.
+     * When to call `fencepost_hub_handle_timeout` at the latest, in microseconds; or `FENCEPOST_NEVER`.
      */
     uint64_t until;
     /**
-     * What the time is for.
+     * The purpose of the timer, for logs.
      */
     enum fencepost_timer reason;
 } fencepost_wait;
 
 /**
- * One output, into a structure of the caller's. What its pointers lead to belongs to the hub, and is valid until the next call on the hub
- * that takes it without `const`. Later versions may have more members behind these, here and there.
+ * One output. The caller provides the structure. The hub owns what its pointers lead to; that is valid until
+ * the next call that takes the hub without `const`. Later versions may add members at the end, here and in
+ * the structures that it points to.
  */
 typedef struct fencepost_output {
     /**
-     * Set by the caller, before the call: `sizeof(fencepost_output)`. Not more than that is written.
+     * The size of the caller's structure. The caller sets it to `sizeof(fencepost_output)` before the call.
+     * The library writes no more bytes than that.
      */
     size_t size;
     /**
-     * Which of the following to read.
+     * Which of the following members is set.
      */
     enum fencepost_output_kind kind;
     /**
@@ -1149,7 +1205,7 @@ typedef struct fencepost_output {
      */
     uint32_t reserved;
     /**
-     * Whose it is; 0: the hub's own.
+     * The machine whose output it is; 0 for an output of the hub itself.
      */
     uint64_t key;
     /**
@@ -1167,7 +1223,8 @@ typedef struct fencepost_output {
 } fencepost_output;
 
 /**
- * One key of settings with its value, as in their JSON form. Everything in it belongs to the caller.
+ * One key of settings with its value, as in their JSON form. The caller owns everything in it; the library
+ * copies what it needs.
  */
 typedef struct fencepost_setting {
     /**
@@ -1175,7 +1232,7 @@ typedef struct fencepost_setting {
      */
     struct fencepost_view key;
     /**
-     * A `fencepost_value_kind`.
+     * The type of the value, a `fencepost_value_kind`.
      */
     uint32_t value;
     /**
@@ -1191,7 +1248,7 @@ typedef struct fencepost_setting {
      */
     const struct fencepost_view *texts;
     /**
-     * How many texts there are.
+     * The number of texts.
      */
     size_t text_count;
 } fencepost_setting;
@@ -1201,15 +1258,17 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * Reads an address: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://USER:PASSWORD@HOST:PORT/DATABASE`, `rediss://…?ca=PATH`.
- * Errors: 1xx; `fencepost_detail` repeats neither user nor password. Schemes ignore case.
+ * Parses an address: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`,
+ * `redis://USER:PASSWORD@HOST:PORT/DATABASE` or `rediss://…?ca=PATH`. The scheme may have capital letters.
+ * The caller frees the address with `fencepost_address_free`. Errors: `INVALID_URL`, `UNKNOWN_SCHEME` and
+ * other 1xx; the text of `fencepost_detail` contains neither the user nor the password.
  */
 enum fencepost_result fencepost_address_parse(const uint8_t *url,
                                               size_t url_size,
                                               struct fencepost_address **address);
 
 /**
- * Reads the parts of an address. Errors: `BAD_ARGUMENT` for parts without their size.
+ * Writes the parts of an address. Errors: `BAD_ARGUMENT` if `parts->size` is not set.
  */
 enum fencepost_result fencepost_address_read(const struct fencepost_address *address,
                                              struct fencepost_address_parts *parts);
@@ -1220,86 +1279,95 @@ enum fencepost_result fencepost_address_read(const struct fencepost_address *add
 void fencepost_address_free(struct fencepost_address *address);
 
 /**
- * What the last failed call of **this thread** said went wrong: a whole sentence with the values that were wrong. It belongs to the
- * thread, as with `dlerror`, so threads that share a client do not overwrite each other's. NUL-terminated, never NULL; valid until the
- * next call of fencepost by this thread fails.
+ * Returns the text of the last failed call of **this thread**: what was wrong, and with which value. Each
+ * thread has a text of its own, as with `dlerror`. So threads that share a client do not overwrite each
+ * other's texts. The text is NUL-terminated and never NULL. It is valid until the next call by this thread
+ * fails.
  */
 const char *fencepost_detail(void);
 
 /**
- * Puts the text of `fencepost_detail` for this thread: for libraries that are built on this one. Text that is not UTF-8 is shown with
- * replacement characters.
+ * Sets the text of `fencepost_detail` for this thread. It is for libraries that are built on this one. Bytes
+ * that are not UTF-8 become replacement characters.
  */
-void fencepost_set_detail(const uint8_t *text,
-                          size_t size);
+void fencepost_set_detail(const uint8_t *text, size_t size);
 
 /**
- * How long a ZooKeeper server may take to answer the handshake of a connection, in microseconds: of a session's timeout in microseconds, after
- * so many failures in a row. A server that starts accepts connections that it never answers.
+ * Returns how long the driver waits for a ZooKeeper server to answer the handshake of a connection, in
+ * microseconds. `session_timeout` is the session's timeout in microseconds. `failures` is the number of
+ * connections that have failed since the last one that worked. The limit is necessary because a server that
+ * is starting accepts connections and never answers them.
  */
-uint64_t fencepost_handshake_timeout(uint64_t session_timeout,
-                                     uint32_t failures);
+uint64_t fencepost_handshake_timeout(uint64_t session_timeout, uint32_t failures);
 
 /**
- * Makes a hub without machines for a family. The seed spreads retries and decides nothing.
+ * Makes a hub without machines. `family` is a `fencepost_family`. `seed` is any number; the hub uses it to
+ * spread retries over time, and for nothing else. Errors: `BAD_ARGUMENT` if there is no such family.
  */
 enum fencepost_result fencepost_hub_new(uint32_t family, uint64_t seed, struct fencepost_hub **hub);
 
 /**
- * Frees a hub. What its machines hold is **not** released: shut it down first, and drive it until `fencepost_hub_pending` is 0. (A hub on
- * memory: ends its session.) NULL is ignored.
+ * Frees a hub, and ignores NULL. This does **not** release the grants of its machines. First call
+ * `fencepost_hub_shutdown`, and drive the hub until `fencepost_hub_pending` returns 0. Freeing a hub on
+ * memory ends its session, and with it all its grants.
  */
 void fencepost_hub_free(struct fencepost_hub *hub);
 
 /**
- * The hub's number on its `fencepost_memory`; 0 for a hub with a driver.
+ * Returns the number of a hub on a `fencepost_memory`; 0 for a hub with a driver, and for NULL.
  */
 uint64_t fencepost_hub_id(const struct fencepost_hub *hub);
 
 /**
- * Opens a machine: one contender for one lock. `owner` is sixteen bytes from the operating system's random source, new for every machine:
- * their uniqueness is a safety property. `seed` is any number. Errors: `WRONG_FAMILY`, `CLIENT_CLOSED`.
+ * Opens a machine: one contender for one lock. It contends once the caller acquires. `contender` is the
+ * contender's id: sixteen bytes from the operating system's random source, new for every machine. Two
+ * contenders with the same id could both hold the lock. `seed` is any number. The function writes the
+ * machine's `key`, which other calls and the outputs use. Errors: `WRONG_FAMILY` for settings of another
+ * family; `CLIENT_CLOSED` after `fencepost_hub_shutdown`.
  */
 enum fencepost_result fencepost_hub_open(struct fencepost_hub *hub,
                                          uint64_t now,
                                          const struct fencepost_settings *settings,
-                                         const uint8_t *owner,
+                                         const uint8_t *contender,
                                          uint64_t seed,
                                          uint64_t *key);
 
 /**
- * Says that time has passed. Early and repeated calls change nothing.
+ * Reports that time has passed. Early and repeated calls change nothing.
  */
 enum fencepost_result fencepost_hub_handle_timeout(struct fencepost_hub *hub, uint64_t now);
 
 /**
- * Closes a machine, in any state: what it holds is released, what it waits for is given up. It lives on until the server has answered,
- * says nothing more, and goes. Unknown keys are ignored: they have gone already.
+ * Closes a machine in any state: the machine releases its grant, or cancels its acquire. It reports no more
+ * events. It exists until the server has answered, and `fencepost_hub_pending` counts it until then. An
+ * unknown key is no error, because the machine may have ended already.
  */
-enum fencepost_result fencepost_hub_close(struct fencepost_hub *hub,
-                                          uint64_t now,
-                                          uint64_t key);
+enum fencepost_result fencepost_hub_close(struct fencepost_hub *hub, uint64_t now, uint64_t key);
 
 /**
- * Closes all machines, and opens no more. Go on driving until `fencepost_hub_pending` is 0.
+ * Closes all machines. From then on, `fencepost_hub_open` returns `CLIENT_CLOSED`. Drive the hub until
+ * `fencepost_hub_pending` returns 0.
  */
 enum fencepost_result fencepost_hub_shutdown(struct fencepost_hub *hub, uint64_t now);
 
 /**
- * How many machines there are, those included that have been closed and still wait for the server. 0 for NULL.
+ * Returns the number of machines, including the closed machines that still wait for the server; 0 for NULL.
  */
 size_t fencepost_hub_pending(const struct fencepost_hub *hub);
 
 /**
- * How many grants have come to an end since `fencepost_hub_shutdown` without being given back: the server has refused the release, or the
- * connection was closed for good before it. Such a lock stays on the server until its lease or session ends. 0 for NULL.
+ * Returns how many grants have ended without a release since `fencepost_hub_shutdown`: the server refused
+ * the release, or the connection was closed for good before it. Such a lock stays on the server until its
+ * lease or session ends. Returns 0 for NULL.
  */
 size_t fencepost_hub_unreleased(const struct fencepost_hub *hub);
 
 /**
- * Settings of an inspection of the lock that `lock` is for: `action` is `list`; or `break` or `revoke`, with the node's path and the fence of the contender
- * that is meant, as an inspection has found them. An acquire, or a try, of a machine with these settings begins it; it ends in the event found
- * or refused. Errors: 1xx, `UNKNOWN_OPTION` for a lock that cannot be looked at.
+ * Makes the settings of an inspection of a lock. `lock` has the lock's settings. `action` is `list`, `break`
+ * or `revoke`. For `break` and `revoke`, `node` and `fence` are those of the contender to break or revoke,
+ * as an earlier inspection found them; `list` ignores them. To inspect the lock, open a machine with these
+ * settings, and acquire or try. It ends in the event found or refused. Errors: 1xx; `UNKNOWN_OPTION` for a
+ * lock that cannot be inspected (on Redis, or a multi-lock); `BAD_ARGUMENT` for settings that a scope made.
  */
 enum fencepost_result fencepost_settings_inspection(const struct fencepost_settings *lock,
                                                     const uint8_t *action,
@@ -1310,8 +1378,10 @@ enum fencepost_result fencepost_settings_inspection(const struct fencepost_setti
                                                     struct fencepost_settings **settings);
 
 /**
- * Acquires, with an acquire timeout in microseconds, or `FENCEPOST_FOREVER`. Ends in the event acquired or refused. Errors: `NOT_POSITIVE` for zero and
- * less, `UNKNOWN_KEY`, `BUSY`.
+ * Acquires the lock, or claims the operation. `acquire_timeout` is in microseconds, or `FENCEPOST_FOREVER`;
+ * connecting and retries count. The acquire ends in the event acquired or refused; that of a claim also in
+ * replayed. Errors: `NOT_POSITIVE` for a timeout of zero or less (to ask without waiting, use
+ * `fencepost_hub_try_acquire`); `UNKNOWN_KEY`; `BUSY`.
  */
 enum fencepost_result fencepost_hub_acquire(struct fencepost_hub *hub,
                                             uint64_t now,
@@ -1319,26 +1389,31 @@ enum fencepost_result fencepost_hub_acquire(struct fencepost_hub *hub,
                                             int64_t acquire_timeout);
 
 /**
- * Acquires at once or not at all. Ends in the event acquired or refused. Errors: `UNKNOWN_KEY`, `BUSY`.
+ * Acquires the lock, or claims the operation, without waiting for other contenders. It ends as
+ * `fencepost_hub_acquire` does. Errors: `UNKNOWN_KEY`, `BUSY`.
  */
 enum fencepost_result fencepost_hub_try_acquire(struct fencepost_hub *hub, uint64_t now, uint64_t key);
 
 /**
- * Makes the grant last from now on. Ends in the event extended or lost. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
+ * Extends the grant by a full lease from now. It ends in the event extended or lost. Errors: `UNKNOWN_KEY`,
+ * `NOT_HELD`.
  */
 enum fencepost_result fencepost_hub_extend(struct fencepost_hub *hub, uint64_t now, uint64_t key);
 
 /**
- * Gives the grant back; of a claim: nothing has happened, and the operation may be claimed anew. Ends in the event released, or in lost or refused. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
+ * Releases the grant. To release a claim says that nothing has happened, so another attempt may claim the
+ * operation. It ends in the event released; in refused if the server refuses; or in lost if the grant had
+ * ended already. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
  */
-enum fencepost_result fencepost_hub_release(struct fencepost_hub *hub,
-                                            uint64_t now,
-                                            uint64_t key);
+enum fencepost_result fencepost_hub_release(struct fencepost_hub *hub, uint64_t now, uint64_t key);
 
 /**
- * Ends a claim: its operation has this result. Ends in the event completed; in replayed if another attempt has stored a result; in refused, and
- * the claim goes on; or in lost. After a loss it may still be tried: the server stores the result unless another attempt has claimed the
- * operation. Errors: `UNKNOWN_KEY`, `NOT_HELD`, `NOT_A_CLAIM`, `INVALID_OPTION` for more than 1000000 bytes, or more than 255 of the tag.
+ * Completes a claim: the server stores `result` as the result of the operation. `tag` is a text that says
+ * what the result is; it may be empty. It ends in the event completed; in replayed if another attempt has
+ * stored a result; in refused if the server refuses, and the claim goes on; or in lost. After a loss, the
+ * application may still complete the claim: the server stores the result unless another attempt has claimed
+ * the operation. Errors: `UNKNOWN_KEY`; `NOT_HELD`; `NOT_A_CLAIM`; `INVALID_OPTION` for a result of more
+ * than 1000000 bytes, or a tag of more than 255.
  */
 enum fencepost_result fencepost_hub_complete(struct fencepost_hub *hub,
                                              uint64_t now,
@@ -1349,42 +1424,41 @@ enum fencepost_result fencepost_hub_complete(struct fencepost_hub *hub,
                                              size_t result_size);
 
 /**
- * Ends a claim whose outcome is unknown: its policy decides what follows. Ends as a release does. Errors: `UNKNOWN_KEY`, `NOT_HELD`,
- * `NOT_A_CLAIM`.
+ * Leaves a claim: it is unknown whether the operation took effect, so the claim's policy decides what
+ * follows. It ends as a release does. Errors: `UNKNOWN_KEY`, `NOT_HELD`, `NOT_A_CLAIM`.
  */
-enum fencepost_result fencepost_hub_leave(struct fencepost_hub *hub,
-                                          uint64_t now,
-                                          uint64_t key);
+enum fencepost_result fencepost_hub_leave(struct fencepost_hub *hub, uint64_t now, uint64_t key);
 
 /**
- * Turns a writer's grant into a reader's, without anybody in between. Ends in the event downgraded, or in refused while the grant stays as it was, or
- * in lost. Errors: `UNKNOWN_KEY`, `NOT_HELD`, `NOT_A_WRITER`, `BUSY` while it is on its way already.
+ * Downgrades a writer's grant to a reader's grant. No other contender gets the lock in between. From this
+ * call on, the holder may only do what readers may. It ends in the event downgraded; in refused, with the
+ * grant unchanged; or in lost. Errors: `UNKNOWN_KEY`; `NOT_HELD`; `NOT_A_WRITER`; `BUSY` while a downgrade
+ * is in progress.
  */
-enum fencepost_result fencepost_hub_downgrade(struct fencepost_hub *hub,
-                                              uint64_t now,
-                                              uint64_t key);
+enum fencepost_result fencepost_hub_downgrade(struct fencepost_hub *hub, uint64_t now, uint64_t key);
 
 /**
- * Stops an acquire. Ends in the event refused, on ZooKeeper when what was made has been deleted; called again, at once. Errors:
- * `UNKNOWN_KEY`, `NOT_WAITING`.
+ * Cancels an acquire. It ends in the event refused. On ZooKeeper, that event comes once the contender's node
+ * has been deleted. It comes at once if the application cancels again, or if the acquire has already failed.
+ * Errors: `UNKNOWN_KEY`, `NOT_WAITING`.
  */
-enum fencepost_result fencepost_hub_cancel(struct fencepost_hub *hub,
-                                           uint64_t now,
-                                           uint64_t key);
+enum fencepost_result fencepost_hub_cancel(struct fencepost_hub *hub, uint64_t now, uint64_t key);
 
 /**
- * Makes an empty server.
+ * Makes an empty server. The caller frees it with `fencepost_memory_free`.
  */
 enum fencepost_result fencepost_memory_new(struct fencepost_memory **memory);
 
 /**
- * Frees the server once its last hub has been freed too. NULL is ignored.
+ * Frees a server, and ignores NULL. The server exists until its last hub has been freed.
  */
 void fencepost_memory_free(struct fencepost_memory *memory);
 
 /**
- * Makes a hub on the server, of the family `zookeeper`. It has no driver: `fencepost_hub_poll_output` carries its commands out itself and
- * gives events and waits only. After each call on a hub, ask `fencepost_memory_take_woken` which others have something to poll.
+ * Makes a hub of the family ZooKeeper on this server. The hub has no driver: `fencepost_hub_poll_output`
+ * carries out the commands itself, and returns only events and waits. A call on one hub may cause outputs of
+ * other hubs. So call `fencepost_memory_take_woken` after each call on a hub, and poll the hubs that it
+ * names. `seed` is any number.
  */
 enum fencepost_result fencepost_memory_hub(struct fencepost_memory *memory,
                                            uint64_t now,
@@ -1392,56 +1466,57 @@ enum fencepost_result fencepost_memory_hub(struct fencepost_memory *memory,
                                            struct fencepost_hub **hub);
 
 /**
- * Writes the numbers (`fencepost_hub_id`) of the hubs that have something to poll, at most `capacity` of them; says how many it has written.
- * Asking again gives them again until they have been polled: call `fencepost_hub_handle_timeout` with the present time, then poll.
+ * Writes the numbers (`fencepost_hub_id`) of the hubs that have outputs, at most `capacity` of them, and
+ * returns how many it has written. For each of them, call `fencepost_hub_handle_timeout` with the present
+ * time, and then poll. Until a hub has been polled, each call of this function returns its number again.
  */
-size_t fencepost_memory_take_woken(struct fencepost_memory *memory,
-                                   uint64_t *ids,
-                                   size_t capacity);
+size_t fencepost_memory_take_woken(struct fencepost_memory *memory, uint64_t *ids, size_t capacity);
 
 /**
- * The name of a `fencepost_family`; NULL for a number that is none.
+ * Returns the name of a `fencepost_family`; NULL if there is none with this number.
  */
 const char *fencepost_family_name(uint32_t number);
 
 /**
- * The name of a `fencepost_operation`; NULL for a number that is none.
+ * Returns the name of a `fencepost_operation`; NULL if there is none with this number.
  */
 const char *fencepost_operation_name(uint32_t number);
 
 /**
- * The name of a `fencepost_target`; NULL for a number that is none.
+ * Returns the name of a `fencepost_target`; NULL if there is none with this number.
  */
 const char *fencepost_target_name(uint32_t number);
 
 /**
- * The name of a `fencepost_failure`; NULL for a number that is none.
+ * Returns the name of a `fencepost_failure`; NULL if there is none with this number.
  */
 const char *fencepost_failure_name(uint32_t number);
 
 /**
- * The name of a `fencepost_event_kind`; NULL for a number that is none.
+ * Returns the name of a `fencepost_event_kind`; NULL if there is none with this number.
  */
 const char *fencepost_event_name(uint32_t number);
 
 /**
- * The name of a `fencepost_timer`; NULL for a number that is none.
+ * Returns the name of a `fencepost_timer`; NULL if there is none with this number.
  */
 const char *fencepost_timer_name(uint32_t number);
 
 /**
- * The name of a `fencepost_session_state`; NULL for a number that is none.
+ * Returns the name of a `fencepost_session_state`; NULL if there is none with this number.
  */
 const char *fencepost_session_state_name(uint32_t number);
 
 /**
- * The name of a `fencepost_watch_event`; NULL for a number that is none.
+ * Returns the name of a `fencepost_watch_event`; NULL if there is none with this number.
  */
 const char *fencepost_watch_event_name(uint32_t number);
 
 /**
- * ZooKeeper: the session's state, a `fencepost_session_state`; its number; the timeout in microseconds that the server has agreed to. Given
- * before the first command, and at every change.
+ * ZooKeeper: reports the state of the session. `state` is a `fencepost_session_state`, `session` is the
+ * session's id, and `timeout` is the timeout that the server agreed to, in microseconds. Call it before the
+ * hub's first command, and at every change. Errors: `BAD_ARGUMENT` if there is no such state;
+ * `WRONG_FAMILY`.
  */
 enum fencepost_result fencepost_hub_session(struct fencepost_hub *hub,
                                             uint64_t now,
@@ -1450,7 +1525,9 @@ enum fencepost_result fencepost_hub_session(struct fencepost_hub *hub,
                                             uint64_t timeout);
 
 /**
- * ZooKeeper: the watch that the command `id` set in `session` has seen something, a `fencepost_watch_event`.
+ * ZooKeeper: reports that the watch which the command `id` set in `session` has fired or is lost. `event` is
+ * a `fencepost_watch_event`. A notice may come before the answer to its command, twice, or never. Errors:
+ * `BAD_ARGUMENT` if there is no such event; `UNKNOWN_COMMAND`; `WRONG_FAMILY`.
  */
 enum fencepost_result fencepost_hub_watch(struct fencepost_hub *hub,
                                           uint64_t now,
@@ -1459,18 +1536,25 @@ enum fencepost_result fencepost_hub_watch(struct fencepost_hub *hub,
                                           uint32_t event);
 
 /**
- * Redis: a message has arrived on the subscription that the command `id` made.
+ * Redis: reports a message on the subscription of the command `id`. Errors: `UNKNOWN_COMMAND`,
+ * `WRONG_FAMILY`.
  */
 enum fencepost_result fencepost_hub_message(struct fencepost_hub *hub, uint64_t now, uint64_t id);
 
 /**
- * Redis: the subscription that the command `id` made is gone, with its connection for example.
+ * Redis: reports that the subscription of the command `id` is lost, for example because its connection
+ * ended. The hub subscribes again if a machine needs it. Errors: `UNKNOWN_COMMAND`, `WRONG_FAMILY`.
  */
 enum fencepost_result fencepost_hub_gone(struct fencepost_hub *hub, uint64_t now, uint64_t id);
 
 /**
- * ZooKeeper has created a node: its whole path, and its czxid. `session` is the one in which the request was sent. Errors of all outcomes:
- * `UNKNOWN_COMMAND`, `WRONG_REPLY`, `WRONG_FAMILY`. A late or doubled outcome changes nothing.
+ * ZooKeeper: reports that the create `id` succeeded. `path` is the complete path of the node, with the
+ * number that ZooKeeper appended. `czxid` is the node's czxid, which is the zxid of the answer. For every
+ * ZooKeeper outcome, `session` is the session in which the request was sent.
+ *
+ * Errors of all outcomes: `UNKNOWN_COMMAND`; `WRONG_REPLY` if the command requires another answer, and the
+ * command then counts as of unknown outcome; `WRONG_FAMILY`; `BAD_ARGUMENT` for a hub on memory, which has
+ * no driver. A late or repeated outcome changes nothing.
  */
 enum fencepost_result fencepost_hub_created(struct fencepost_hub *hub,
                                             uint64_t now,
@@ -1481,7 +1565,8 @@ enum fencepost_result fencepost_hub_created(struct fencepost_hub *hub,
                                             int64_t czxid);
 
 /**
- * ZooKeeper has listed a node's children, in any order; or done a multi: the names of the nodes that it has created, in the order of its parts.
+ * ZooKeeper: reports the children of a node, in any order. Or reports that a multi succeeded: `names` are
+ * then the names of the nodes that it created, in the order of its parts.
  */
 enum fencepost_result fencepost_hub_children(struct fencepost_hub *hub,
                                              uint64_t now,
@@ -1491,8 +1576,9 @@ enum fencepost_result fencepost_hub_children(struct fencepost_hub *hub,
                                              size_t name_count);
 
 /**
- * ZooKeeper has read a node: its data and what is known of it. `created` is its ctime and `modified` its mtime: milliseconds since 1970 by the
- * server's clock.
+ * ZooKeeper: reports the data of a node, and its stat. `created` is the ctime and `modified` the mtime:
+ * milliseconds since 1970, by the server's clock. `ephemeral_owner` is the session that owns an ephemeral
+ * node, otherwise 0.
  */
 enum fencepost_result fencepost_hub_data(struct fencepost_hub *hub,
                                          uint64_t now,
@@ -1508,7 +1594,7 @@ enum fencepost_result fencepost_hub_data(struct fencepost_hub *hub,
                                          int64_t modified);
 
 /**
- * ZooKeeper has done what it was asked.
+ * ZooKeeper: reports that a set, a delete or a sync succeeded.
  */
 enum fencepost_result fencepost_hub_done(struct fencepost_hub *hub,
                                          uint64_t now,
@@ -1516,7 +1602,9 @@ enum fencepost_result fencepost_hub_done(struct fencepost_hub *hub,
                                          int64_t session);
 
 /**
- * ZooKeeper has answered with an error: the protocol's number, such as -101 for NoNode.
+ * ZooKeeper: reports an error of the server. `code` is the protocol's number, such as -101 for NoNode. If
+ * the code does not say whether the server executed the request (-4, -7, -112), call `fencepost_hub_failed`
+ * instead.
  */
 enum fencepost_result fencepost_hub_error(struct fencepost_hub *hub,
                                           uint64_t now,
@@ -1525,7 +1613,8 @@ enum fencepost_result fencepost_hub_error(struct fencepost_hub *hub,
                                           int32_t code);
 
 /**
- * Redis has answered, an error too.
+ * Redis: reports the server's reply, also if it is an error. Errors: also `BAD_ARGUMENT` for a reply that is
+ * nested too deeply, or of an unknown kind.
  */
 enum fencepost_result fencepost_hub_reply(struct fencepost_hub *hub,
                                           uint64_t now,
@@ -1533,7 +1622,8 @@ enum fencepost_result fencepost_hub_reply(struct fencepost_hub *hub,
                                           const struct fencepost_reply *reply);
 
 /**
- * Nobody has answered: a `fencepost_failure`.
+ * Reports that a command has no answer. `failure` is a `fencepost_failure`, and says whether the server may
+ * have executed the command. Errors: also `BAD_ARGUMENT` if there is no such failure.
  */
 enum fencepost_result fencepost_hub_failed(struct fencepost_hub *hub,
                                            uint64_t now,
@@ -1541,53 +1631,60 @@ enum fencepost_result fencepost_hub_failed(struct fencepost_hub *hub,
                                            uint32_t failure);
 
 /**
- * Takes the next command or event, of the machine `only` (and of what machines share) or of `FENCEPOST_ALL`; with none left, says how long to
- * wait, and the same again until something is put in. Poll until `FENCEPOST_OUTPUT_KIND_WAIT` after every input. Errors: `BAD_ARGUMENT` for an
- * output without its size, and nothing is taken.
+ * Takes the next command or event: of the machine with the key `only`, or of all machines with
+ * `FENCEPOST_ALL`. Outputs of the hub itself come in both cases. When no command and no event is left, the
+ * output is a wait: it says until when to wait, and stays the same until the next input. After every input,
+ * poll until `FENCEPOST_OUTPUT_KIND_WAIT`. Errors: `BAD_ARGUMENT` if `output->size` is not set; the hub
+ * keeps its output then.
  */
 enum fencepost_result fencepost_hub_poll_output(struct fencepost_hub *hub,
                                                 uint64_t only,
                                                 struct fencepost_output *output);
 
 /**
- * The name of a `fencepost_record_state`; NULL for a number that is none.
+ * Returns the name of a `fencepost_record_state`; NULL if there is none with this number.
  */
 const char *fencepost_record_state_name(uint32_t number);
 
 /**
- * The name of a `fencepost_policy`; NULL for a number that is none.
+ * Returns the name of a `fencepost_policy`; NULL if there is none with this number.
  */
 const char *fencepost_policy_name(uint32_t number);
 
 /**
- * Whether an error of a Redis server, from its code on, says that the server is a replica. On such an answer a driver drops this
- * connection and resolves the server's address again, if the driver made the connection; on the caller's own connection it does
- * nothing. The hub gets the answer in any case.
+ * Returns whether an error of a Redis server says that the server is a replica. `error` begins with the
+ * error's code. If it is true and the driver made the connection, the driver ends this connection and
+ * resolves the server's address again. On a connection that the program made, the driver does nothing. In
+ * both cases, the driver reports the answer to the hub.
  */
-bool fencepost_is_from_replica(const uint8_t *error,
-                               size_t error_size);
+bool fencepost_is_from_replica(const uint8_t *error, size_t error_size);
 
 /**
- * The kebab-case name of a result, the same in every language; `unknown-result` for a number that is none. Never NULL.
+ * Returns the kebab-case name of a result, the same in every language; `unknown-result` if there is no such
+ * result. It is never NULL.
  */
 const char *fencepost_result_name(int32_t result);
 
 /**
- * What a result means, in one English sentence, also for a number that is none. Never NULL.
+ * Returns the meaning of a result in English, also if there is no such result. It is never NULL.
+ * `fencepost_detail` has the text of a failed call, with the values.
  */
 const char *fencepost_result_text(int32_t result);
 
 /**
- * A scope of so many keys with their values: `server` (`redis`), `scope` (required), `lease`, `retention`, `on_lease_end`, `renew`, `poll`,
- * `margin`, `answer_within`; durations are in microseconds. Of a key that is given twice the last value counts. Errors: 1xx.
+ * Makes a scope from `given_count` settings. Their keys are `server` (`redis`, `zookeeper` or `memory`),
+ * `scope` (required), `lease`, `retention`, `on_lease_end`, `renew`, `poll`, `margin` and `answer_within`.
+ * Durations are in microseconds. If a key is given twice, the last value counts. The caller frees the scope
+ * with `fencepost_scope_free`. Errors: 1xx.
  */
 enum fencepost_result fencepost_scope_of(const struct fencepost_setting *given,
                                          size_t given_count,
                                          struct fencepost_scope **scope);
 
 /**
- * Settings of a claim on the operation `key`. `fingerprint` is a digest of what the operation is asked to do. An acquire, or a try, of a
- * machine with these settings claims: it ends in the event acquired, replayed or refused. Errors: 1xx.
+ * Makes the settings of a claim on the operation `key`. `fingerprint` is a digest of what the operation is
+ * asked to do. To claim, open a machine with these settings, and acquire or try. It ends in the event
+ * acquired, replayed or refused. Errors: 1xx.
  */
 enum fencepost_result fencepost_scope_claim(const struct fencepost_scope *scope,
                                             const uint8_t *key,
@@ -1597,7 +1694,8 @@ enum fencepost_result fencepost_scope_claim(const struct fencepost_scope *scope,
                                             struct fencepost_settings **settings);
 
 /**
- * The same with a token that was issued: its binding is compared.
+ * Makes the settings of a claim on a token that was issued. The server compares `binding` with the binding
+ * of the token. Otherwise as `fencepost_scope_claim`.
  */
 enum fencepost_result fencepost_scope_consume(const struct fencepost_scope *scope,
                                               const uint8_t *token,
@@ -1609,8 +1707,10 @@ enum fencepost_result fencepost_scope_consume(const struct fencepost_scope *scop
                                               struct fencepost_settings **settings);
 
 /**
- * Settings of a single step: makes a token, which a claim may consume within `life` microseconds; 0: ten minutes. A try of a machine with these
- * settings does the step: it ends in the event completed or refused. Errors: 1xx.
+ * Makes the settings of a single step that issues a token. A claim may consume the token within `life`
+ * microseconds; with 0, within ten minutes. `binding` says to whom and for what the token is issued. To do a
+ * single step, open a machine with its settings, and try. This one ends in the event completed or refused.
+ * Errors: 1xx.
  */
 enum fencepost_result fencepost_scope_issue(const struct fencepost_scope *scope,
                                             const uint8_t *token,
@@ -1621,8 +1721,9 @@ enum fencepost_result fencepost_scope_issue(const struct fencepost_scope *scope,
                                             struct fencepost_settings **settings);
 
 /**
- * Settings of a single step: claims and completes at once; with a `binding` that is not NULL, a token that was issued. It ends in the event
- * completed, replayed or refused. Errors: 1xx.
+ * Makes the settings of a single step that claims and completes an operation at once. If `binding` is not
+ * NULL, `key` is a token that was issued, and the step consumes it. It ends in the event completed, replayed
+ * or refused. Errors: 1xx.
  */
 enum fencepost_result fencepost_scope_register(const struct fencepost_scope *scope,
                                                const uint8_t *key,
@@ -1638,8 +1739,9 @@ enum fencepost_result fencepost_scope_register(const struct fencepost_scope *sco
                                                struct fencepost_settings **settings);
 
 /**
- * Settings of a single step: replaces the value at `key` if it has this `version` (0: if there is none). `operation` identifies the update: its
- * repetition is not applied again. It ends in the event completed, replayed or refused. Errors: 1xx.
+ * Makes the settings of a single step that replaces the value at `key`, if the value has this `version`;
+ * with 0, if there is no value. `operation` identifies the update: a repeated update is not applied again.
+ * It ends in the event completed, replayed or refused. Errors: 1xx.
  */
 enum fencepost_result fencepost_scope_update(const struct fencepost_scope *scope,
                                              const uint8_t *key,
@@ -1656,7 +1758,8 @@ enum fencepost_result fencepost_scope_update(const struct fencepost_scope *scope
                                              struct fencepost_settings **settings);
 
 /**
- * Settings of a single step: reads the record of an operation, or a value. It ends in the event looked or refused. Errors: 1xx.
+ * Makes the settings of a single step that reads the record of an operation, or a value. It ends in the
+ * event looked or refused. Errors: 1xx.
  */
 enum fencepost_result fencepost_scope_look(const struct fencepost_scope *scope,
                                            const uint8_t *key,
@@ -1664,8 +1767,9 @@ enum fencepost_result fencepost_scope_look(const struct fencepost_scope *scope,
                                            struct fencepost_settings **settings);
 
 /**
- * Settings of a single step: an operator gives the operation a result. `guard` is that of the record that the operator has seen. It ends in the
- * event completed, replayed or refused. Errors: 1xx.
+ * Makes the settings of a single step with which an operator gives an operation its result. `guard` is that
+ * of the record that the operator has read. It ends in the event completed, replayed or refused. Errors:
+ * 1xx.
  */
 enum fencepost_result fencepost_scope_settle(const struct fencepost_scope *scope,
                                              const uint8_t *key,
@@ -1678,8 +1782,8 @@ enum fencepost_result fencepost_scope_settle(const struct fencepost_scope *scope
                                              struct fencepost_settings **settings);
 
 /**
- * Settings of a single step: an operator deletes the record. `guard` is that of the record that the operator has seen. It ends in the event
- * looked, without a record, or refused. Errors: 1xx.
+ * Makes the settings of a single step with which an operator deletes a record. `guard` is that of the record
+ * that the operator has read. It ends in the event looked, without a record, or refused. Errors: 1xx.
  */
 enum fencepost_result fencepost_scope_forget(const struct fencepost_scope *scope,
                                              const uint8_t *key,
@@ -1688,15 +1792,17 @@ enum fencepost_result fencepost_scope_forget(const struct fencepost_scope *scope
                                              struct fencepost_settings **settings);
 
 /**
- * Settings of a single step: deletes what no request of the scope would miss. It ends in the event swept or refused. On Redis it deletes nothing,
- * because the server expires records by itself. Errors: `NULL_POINTER`.
+ * Makes the settings of a single step that sweeps: it deletes the records of the scope that are free or past
+ * their retention. It ends in the event swept or refused. On Redis it deletes nothing, because the server
+ * expires records by itself.
  */
 enum fencepost_result fencepost_scope_sweep(const struct fencepost_scope *scope,
                                             struct fencepost_settings **settings);
 
 /**
- * A key for one step of an operation at another service, such as a payment provider: the same for all attempts and in all languages. Writes
- * `FENCEPOST_DERIVED_SIZE` bytes. Errors: 1xx.
+ * Writes a key for one step of an operation at another service, such as a payment provider. The key is the
+ * same for all attempts and in all languages. The function writes `FENCEPOST_DERIVED_SIZE` bytes. Errors:
+ * 1xx.
  */
 enum fencepost_result fencepost_scope_derive(const struct fencepost_scope *scope,
                                              const uint8_t *key,
@@ -1706,23 +1812,31 @@ enum fencepost_result fencepost_scope_derive(const struct fencepost_scope *scope
                                              char *derived);
 
 /**
- * Frees a scope; settings stay. NULL is ignored.
+ * Frees a scope, and ignores NULL. Settings that the scope made stay valid.
  */
 void fencepost_scope_free(struct fencepost_scope *scope);
 
 /**
- * Reads settings from a JSON text, such as `{"server": "redis", "kind": "lock", "name": "stock/42", "ttl": 10000000}`. `server` is `zookeeper`, `redis` or
- * `memory`. `kind` is `lock`, `reader`, `writer`, `semaphore`, `election` or `multi-lock`. All need a `name`, a multi-lock `names` instead. `prefix` is
- * where a lock lies on ZooKeeper. The options are those of docs/reference/options.md; durations are in microseconds. `null` stands for an option that
- * is not given. A kind of machine stands for server and kind: `redis-string`, `zookeeper-mutex`, `zookeeper-single`, `zookeeper-reader` and so on.
- * Errors: 1xx.
+ * Parses settings from a JSON text, such as
+ * `{"server": "redis", "kind": "lock", "name": "stock/42", "ttl": 10000000}`. The caller frees them with
+ * `fencepost_settings_free`. Errors: 1xx.
+ *
+ * - `server` is `zookeeper`, `redis` or `memory`.
+ * - `kind` is `lock`, `reader`, `writer`, `semaphore`, `election` or `multi-lock`. Instead of server and
+ *   kind, `kind` may be a kind of machine: `redis-string`, `zookeeper-mutex`, `zookeeper-single`,
+ *   `zookeeper-reader` and so on.
+ * - `name` is the name of the lock. A multi-lock has `names` instead.
+ * - `prefix` is the path below which the lock is on ZooKeeper.
+ * - The options are those of docs/reference/options.md. Durations are in microseconds. An option with the
+ *   value `null` is not given.
  */
 enum fencepost_result fencepost_settings_parse(const uint8_t *json,
                                                size_t json_size,
                                                struct fencepost_settings **settings);
 
 /**
- * Settings of a kind of machine with a name, and no options: the same as parsing `{"kind": …, "name": …}`, with no JSON to write. Errors: 1xx.
+ * Makes settings of a kind of machine and a name, without options. It is the same as parsing
+ * `{"kind": …, "name": …}`. Errors: 1xx.
  */
 enum fencepost_result fencepost_settings_new(const uint8_t *kind,
                                              size_t kind_size,
@@ -1731,7 +1845,8 @@ enum fencepost_result fencepost_settings_new(const uint8_t *kind,
                                              struct fencepost_settings **settings);
 
 /**
- * Sets a duration in microseconds, by its key in the JSON form (`ttl`, `max_hold`, …). On an error, 1xx, nothing has changed.
+ * Sets a duration in microseconds. `key` is its key in the JSON form (`ttl`, `max_hold`, …). On an error,
+ * nothing changes. Errors: 1xx; `BAD_ARGUMENT` for settings that a scope made.
  */
 enum fencepost_result fencepost_settings_set_micros(struct fencepost_settings *settings,
                                                     const uint8_t *key,
@@ -1739,7 +1854,8 @@ enum fencepost_result fencepost_settings_set_micros(struct fencepost_settings *s
                                                     int64_t micros);
 
 /**
- * Sets a switch, by its key in the JSON form (`renew`). On an error, 1xx, nothing has changed.
+ * Sets an option that is on or off. `key` is its key in the JSON form (`renew`, …). On an error, nothing
+ * changes. Errors: 1xx; `BAD_ARGUMENT` for settings that a scope made.
  */
 enum fencepost_result fencepost_settings_set_switch(struct fencepost_settings *settings,
                                                     const uint8_t *key,
@@ -1747,7 +1863,8 @@ enum fencepost_result fencepost_settings_set_switch(struct fencepost_settings *s
                                                     bool on);
 
 /**
- * Sets a text, by its key in the JSON form (`prefix`, `owner`). On an error, 1xx, nothing has changed.
+ * Sets a text. `key` is its key in the JSON form (`prefix`, `owner`, …). On an error, nothing changes.
+ * Errors: 1xx; `BAD_ARGUMENT` for settings that a scope made.
  */
 enum fencepost_result fencepost_settings_set_text(struct fencepost_settings *settings,
                                                   const uint8_t *key,
@@ -1756,7 +1873,7 @@ enum fencepost_result fencepost_settings_set_text(struct fencepost_settings *set
                                                   size_t text_size);
 
 /**
- * Which hubs take these settings; 0 for NULL.
+ * Returns the `fencepost_family` of the hubs that take these settings; 0 for NULL.
  */
 uint32_t fencepost_settings_family(const struct fencepost_settings *settings);
 
@@ -1766,29 +1883,29 @@ uint32_t fencepost_settings_family(const struct fencepost_settings *settings);
 void fencepost_settings_free(struct fencepost_settings *settings);
 
 /**
- * Settings of so many keys with their values: the same as parsing the JSON object that has them, with no JSON to write. Of a key that is given
- * twice the last value counts. Errors: 1xx.
+ * Makes settings from `given_count` keys with their values. It is the same as parsing a JSON object with
+ * these keys (`fencepost_settings_parse`). If a key is given twice, the last value counts. Errors: 1xx.
  */
 enum fencepost_result fencepost_settings_of(const struct fencepost_setting *given,
                                             size_t given_count,
                                             struct fencepost_settings **settings);
 
 /**
- * The version of the library that runs, as a number like `FENCEPOST_VERSION`, which is that of the header.
+ * Returns the version of the library that runs, as a number like `FENCEPOST_VERSION`.
  */
 uint32_t fencepost_version(void);
 
 /**
- * The same in words, such as `0.1.0`.
+ * Returns the version of the library that runs, as a text such as `0.1.0`. It is NUL-terminated and never
+ * NULL.
  */
 const char *fencepost_version_name(void);
 
 /**
- * Whether bytes are text: for what a program takes in its user's words and gives to no hub. Errors: `BAD_ARGUMENT` if they are not UTF-8;
- * `fencepost_detail` says where.
+ * Checks that bytes are UTF-8, for a library that keeps a text and passes it to no hub. Errors:
+ * `BAD_ARGUMENT` if they are not; `fencepost_detail` says at which byte.
  */
-enum fencepost_result fencepost_text_check(const uint8_t *bytes,
-                                           size_t bytes_size);
+enum fencepost_result fencepost_text_check(const uint8_t *bytes, size_t bytes_size);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -1,4 +1,4 @@
-//! Addresses, taken apart for client libraries that want the parts.
+//! Addresses, parsed into parts for the drivers.
 
 use std::{fmt, mem::offset_of};
 
@@ -11,21 +11,21 @@ use crate::{
     view::{self, fencepost_view},
 };
 
-/// Kinds of addresses.
+/// The scheme of an address. It says which parts the address has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_scheme {
-    /// `memory:NAME`: `name` may be empty.
+    /// `memory:NAME`. Its part is `name`, which may be empty.
     Memory = 1,
-    /// `zk://…`: `hosts`, `prefix`, `session_timeout`.
+    /// `zk://…`. Its parts are `hosts`, `prefix` and `session_timeout`.
     Zookeeper = 2,
-    /// `redis://…`: `hosts` is one host, `port`, `user`, `password`, `database`.
+    /// `redis://…`. Its parts are `hosts` (one host), `port`, `user`, `password` and `database`.
     Redis = 3,
-    /// `rediss://…`: the same with TLS.
+    /// `rediss://…`: Redis over TLS. It also has the part `ca`.
     RedisTls = 4,
 }
 
-/// An address that has been read.
+/// A parsed address. It never changes, and threads may share it.
 #[derive(Debug)]
 pub struct fencepost_address(Parts);
 
@@ -54,37 +54,41 @@ impl fmt::Debug for Parts {
     }
 }
 
-/// The parts of an address. What its scheme does not have is empty or 0. Views are valid until the address is freed. Later versions may have
-/// more members behind these.
+/// The parts of an address. A part that the scheme does not have is empty or 0. The views are valid until the
+/// address is freed. Later versions may add members at the end.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_address_parts {
-    /// Set by the caller, before the call: `sizeof(fencepost_address_parts)`. Not more than that is written.
+    /// The size of the caller's structure. The caller sets it to `sizeof(fencepost_address_parts)` before the
+    /// call. The library writes no more bytes than that.
     pub size: usize,
-    /// Which kind.
+    /// The scheme.
     pub scheme: fencepost_scheme,
-    /// `memory:` the name.
+    /// `memory:` the name of the server.
     pub name: fencepost_view,
-    /// `zk:` `HOST:PORT,HOST:PORT`. `redis:` the host alone, an IPv6 address without brackets.
+    /// `zk:` all servers, as `HOST:PORT,HOST:PORT`. `redis:` the host; an IPv6 address has no brackets.
     pub hosts: fencepost_view,
-    /// `zk:` where the locks lie; empty for the root.
+    /// `zk:` the path below which the locks are; empty for the root.
     pub prefix: fencepost_view,
     /// `redis:` the user, decoded; may be empty.
     pub user: fencepost_view,
     /// `redis:` the password, decoded; may be empty.
     pub password: fencepost_view,
-    /// `zk:` the session timeout to ask for, in microseconds.
+    /// `zk:` the session timeout to request, in microseconds.
     pub session_timeout: u64,
-    /// `redis:` the database's number.
+    /// `redis:` the number of the database.
     pub database: u32,
     /// `redis:` the port.
     pub port: u16,
-    /// `rediss:` the path of the file of certificates to check the server's against, decoded; empty for the system's.
+    /// `rediss:` the path of the file with the certificates that the client trusts, decoded. Empty: the
+    /// client trusts the system's certificates.
     pub ca: fencepost_view,
 }
 
-/// Reads an address: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://USER:PASSWORD@HOST:PORT/DATABASE`, `rediss://…?ca=PATH`.
-/// Errors: 1xx; `fencepost_detail` repeats neither user nor password. Schemes ignore case.
+/// Parses an address: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`,
+/// `redis://USER:PASSWORD@HOST:PORT/DATABASE` or `rediss://…?ca=PATH`. The scheme may have capital letters.
+/// The caller frees the address with `fencepost_address_free`. Errors: `INVALID_URL`, `UNKNOWN_SCHEME` and
+/// other 1xx; the text of `fencepost_detail` contains neither the user nor the password.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_address_parse(
     url: *const u8,
@@ -108,7 +112,7 @@ unsafe impl Filled for fencepost_address_parts {
     const FIRST: usize = offset_of!(Self, ca) + size_of::<fencepost_view>();
 }
 
-/// Reads the parts of an address. Errors: `BAD_ARGUMENT` for parts without their size.
+/// Writes the parts of an address. Errors: `BAD_ARGUMENT` if `parts->size` is not set.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_address_read(
     address: *const fencepost_address,
@@ -121,9 +125,9 @@ pub unsafe extern "C" fn fencepost_address_read(
         let ours = &unsafe { shared(address) }?.0;
         let shown = fencepost_address_parts {
             size,
-            scheme: ours
-                .scheme
-                .ok_or_else(|| Fault::bad_argument("the address is empty"))?,
+            scheme: ours.scheme.ok_or_else(|| {
+                Fault::bad_argument("the address has no scheme: make it with fencepost_address_parse")
+            })?,
             name: fencepost_view::of(ours.name.as_bytes()),
             hosts: fencepost_view::of(ours.hosts.as_bytes()),
             prefix: fencepost_view::of(ours.prefix.as_bytes()),
@@ -182,7 +186,7 @@ fn parse(url: &str) -> Result<Parts, ConfigError> {
         other => {
             return Err(ConfigError::InvalidUrl {
                 url: other.shown(),
-                why: "this library does not know this kind of address yet".into(),
+                why: "this libfencepost is too old for this kind of address: use a newer one".into(),
             });
         }
     })

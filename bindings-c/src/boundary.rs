@@ -1,4 +1,4 @@
-//! What every function does at the boundary: check pointers, catch panics, name the error.
+//! What each function does at the boundary: it checks pointers, catches panics, and converts errors.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -6,7 +6,7 @@ use fencepost_core::{ConfigError, Misuse};
 
 use crate::{last_error, result::fencepost_result};
 
-/// A call that failed: its code, and what went wrong in words.
+/// A call that failed: the result code, and the text for `fencepost_detail`.
 #[derive(Debug)]
 pub(crate) struct Fault {
     code: fencepost_result,
@@ -17,7 +17,7 @@ impl Fault {
     pub(crate) fn null() -> Self {
         Self::new(
             fencepost_result::NullPointer,
-            "an argument is NULL that must not be",
+            "a required pointer is NULL: pass the object, or a place for the output",
         )
     }
 
@@ -52,10 +52,11 @@ impl From<Misuse> for Fault {
     }
 }
 
-/// Runs a function's body. A failure is named and described; a panic does not cross the boundary.
+/// Runs the body of a function. On a failure, it stores the text and returns the code. A panic does not cross
+/// the boundary.
 ///
-/// Unwind safety: after a panic the object may be in any state that its own code can leave it in, but Rust code only ever sees it again
-/// through these functions, and the header says that it may only be freed.
+/// Unwind safety: after a panic, the object may be in any state that its own code can leave it in. Rust code
+/// sees the object again only through these functions, and the header says that the object may only be freed.
 pub(crate) fn guard(body: impl FnOnce() -> Result<(), Fault>) -> fencepost_result {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => fencepost_result::Ok,
@@ -64,13 +65,13 @@ pub(crate) fn guard(body: impl FnOnce() -> Result<(), Fault>) -> fencepost_resul
             fault.code
         }
         Err(_) => {
-            last_error::set("a defect in fencepost: it has panicked; please report it");
+            last_error::set("a defect in fencepost (a panic): free the object, and report the defect");
             fencepost_result::Panic
         }
     }
 }
 
-/// Runs a body that has no failure to tell. A panic gives the value's default.
+/// Runs a body that cannot fail. After a panic, the result is the default of its type.
 pub(crate) fn quietly<T: Default>(body: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_default()
 }
@@ -90,8 +91,8 @@ pub(crate) unsafe fn shared<'a, T>(pointer: *const T) -> Result<&'a T, Fault> {
     unsafe { pointer.as_ref() }.ok_or_else(Fault::null)
 }
 
-/// # Safety
-/// The pointer is NULL, or valid for reading and writing for `'a`, with nobody else using it meanwhile.
+/// # Safety The pointer is NULL, or valid for reading and writing for `'a`. No other code uses the object
+/// during `'a`.
 pub(crate) unsafe fn exclusive<'a, T>(pointer: *mut T) -> Result<&'a mut T, Fault> {
     // SAFETY: valid by the caller's promise; NULL gives `None`.
     unsafe { pointer.as_mut() }.ok_or_else(Fault::null)

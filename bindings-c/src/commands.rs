@@ -8,16 +8,18 @@ use crate::{
     view::fencepost_view,
 };
 
-/// Create: the node goes with its session, and its name is numbered.
+/// Create an ephemeral sequential node: ZooKeeper deletes it when its session ends, and appends a number to
+/// its name.
 pub const FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL: u32 = 1;
-/// Create: the node goes some time after its last child.
+/// Create a container node: ZooKeeper deletes it some time after it deleted the node's last child.
 pub const FENCEPOST_FLAG_CONTAINER: u32 = 2;
-/// Get: tell once of the node's deletion or change. Children: tell once when there are others.
+/// Set a watch. After a get, the watch fires once, when the node is deleted or its data changes. After a
+/// children command, it fires once, when the list of children changes or the node is deleted.
 pub const FENCEPOST_FLAG_WATCH: u32 = 4;
-/// Create: the node goes with its session.
+/// Create an ephemeral node: ZooKeeper deletes it when its session ends.
 pub const FENCEPOST_FLAG_EPHEMERAL: u32 = 8;
 
-/// Parts of a multi: the node may have any version.
+/// The version of a part of a multi, if the node may have any version.
 pub const FENCEPOST_ANY_VERSION: i32 = -1;
 
 const _: () = {
@@ -27,49 +29,52 @@ const _: () = {
     assert!(FENCEPOST_FLAG_EPHEMERAL == flags::EPHEMERAL && FENCEPOST_ANY_VERSION == ANY_VERSION);
 };
 
-/// Something for the driver to do. What an operation does not use is empty.
+/// A command that the driver carries out. A member that the operation does not use is empty.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_command {
-    /// Names the command in its outcome and in notices.
+    /// Identifies the command in its outcome and in notices.
     pub id: u64,
-    /// When the machine stops caring, or `FENCEPOST_NEVER`: advice.
+    /// When the machine stops waiting for the outcome, in microseconds; or `FENCEPOST_NEVER`. After that
+    /// time, the driver need not send the command. The machine still uses an outcome that comes later.
     pub deadline: u64,
-    /// What to do.
+    /// What the driver does.
     pub operation: fencepost_operation,
-    /// Which connection has to carry it.
+    /// Which connection sends the command.
     pub target: fencepost_target,
-    /// The number of the server, for `FENCEPOST_TARGET_SERVER`.
+    /// For `FENCEPOST_TARGET_SERVER`: the number of the server, from 0.
     pub server: u32,
-    /// ZooKeeper: `FENCEPOST_FLAG_…`.
+    /// ZooKeeper: `FENCEPOST_FLAG_…`, combined by bitwise or.
     pub flags: u32,
-    /// ZooKeeper: the path.
+    /// ZooKeeper: the path of the node.
     pub path: fencepost_view,
-    /// ZooKeeper: a node's new data.
+    /// ZooKeeper: the data to write.
     pub data: fencepost_view,
     /// Redis: the command with its arguments, or the channel.
     pub arguments: *const fencepost_view,
-    /// How many arguments there are.
+    /// The number of arguments.
     pub argument_count: usize,
-    /// ZooKeeper: what a multi does, part by part: where each of them is.
+    /// ZooKeeper: pointers to the parts of a multi, in their order.
     pub parts: *const *const fencepost_part,
-    /// How many parts there are.
+    /// The number of parts.
     pub part_count: usize,
 }
 
-/// One write of a multi.
+/// One part of a multi.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_part {
-    /// To create `path` with `data` as `flags` say, to set its data, to delete `path`, or to check that `path` exists.
+    /// A create of `path` with `data` and `flags`; a set of its data; a delete of `path`; or a check that
+    /// `path` exists.
     pub operation: fencepost_operation,
-    /// `FENCEPOST_FLAG_…`.
+    /// For a create: `FENCEPOST_FLAG_…`, combined by bitwise or.
     pub flags: u32,
-    /// The path.
+    /// The path of the node.
     pub path: fencepost_view,
-    /// A node's new data.
+    /// For a create or a set: the data to write.
     pub data: fencepost_view,
-    /// To set, delete, check: the version that the node must have; `FENCEPOST_ANY_VERSION` for any.
+    /// For a set, a delete or a check: the version that the node must have; `FENCEPOST_ANY_VERSION` for any
+    /// version.
     pub version: i32,
 }
 

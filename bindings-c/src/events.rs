@@ -10,65 +10,73 @@ use crate::{
     view::fencepost_view,
 };
 
-/// Something for the application. What an event does not use is zero, or `FENCEPOST_NEVER`, or empty.
+/// An event for the application. A member that the event does not use is zero, `FENCEPOST_NEVER` or empty.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_event {
-    /// What has happened.
+    /// Which event it is.
     pub kind: fencepost_event_kind,
-    /// Why, of a lost or refused one.
+    /// Lost and refused: the reason, a 3xx or 4xx.
     pub reason: fencepost_result,
-    /// Until when the grant is valid, or `FENCEPOST_NEVER`: there is no lease, or none is spoken of.
+    /// Until when the grant is valid, in microseconds of the caller's clock. `FENCEPOST_NEVER` if there is no
+    /// lease, or if the event has no such time.
     pub valid_until: u64,
-    /// The grant's fence, if `has_fence`.
+    /// The fence of the grant, if `has_fence`.
     pub fence: u64,
-    /// The command that brought a loss or refusal to light; 0 if none did.
+    /// Lost and refused: the command whose outcome or watch was the cause; 0 if no command was.
     pub cause_command: u64,
-    /// What the server said, or which value is in the way; for people; may be empty. Of mixed layouts, the name of a node.
+    /// Lost and refused: the server's message, or the value that is wrong, for people to read; may be empty.
+    /// Mixed layouts: the name of the foreign contender's node.
     pub detail: fencepost_view,
-    /// The grant's owner.
-    pub owner: [u8; 16],
-    /// Which of the owner's attempts was granted.
+    /// Acquired: the contender id of the machine that got the grant, as the caller passed it to
+    /// `fencepost_hub_open`.
+    pub contender: [u8; 16],
+    /// Acquired: the number of the attempt that got the grant. Each attempt of a contender has another
+    /// number.
     pub attempt: u32,
-    /// How many come first, if `has_ahead`.
+    /// Queued: the number of contenders that come first, if `has_ahead`.
     pub ahead: u32,
-    /// Whether there is a fence: some backends cannot give one.
+    /// Whether the grant has a fence. Some servers provide none.
     pub has_fence: bool,
-    /// Whether somebody knows how many come first.
+    /// Whether the number of contenders that come first is known: the server keeps a queue.
     pub has_ahead: bool,
-    /// Whether there is a detail: it may be empty.
+    /// Whether there is a detail. A detail may be empty.
     pub has_detail: bool,
-    /// The contenders that an inspection has found: where each of them is.
+    /// Found: pointers to the contenders, in no particular order.
     pub found: *const *const fencepost_found,
-    /// How many there are.
+    /// The number of contenders found.
     pub found_count: usize,
-    /// A claim: how often the operation had been taken over before this grant. It may have run that often.
+    /// Acquired, of a claim: how many takeovers the operation had before this grant. It may have run that
+    /// many times.
     pub takeovers: u64,
-    /// How long the lease of the contender that holds the lock or the claim still runs, in microseconds; `FENCEPOST_NEVER` if the server has not reported it.
+    /// Refused: how long the lease of the contender that holds the lock or the claim still runs, in
+    /// microseconds. `FENCEPOST_NEVER` if the server has not reported it.
     pub retry_after: u64,
-    /// What is stored, of a completed, replayed or looked one; of a refused one, the present value, if an update expected another version. Or NULL.
+    /// Completed, replayed and looked: what is stored. Refused as a conflict: the present value. Otherwise,
+    /// or if there is none, NULL.
     pub record: *const fencepost_record,
-    /// How many records a sweep has deleted.
+    /// Swept: how many records the sweep has deleted.
     pub deleted: u64,
 }
 
-/// A contender, as an inspection has found it.
+/// A contender that an inspection found.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_found {
-    /// Its node's path.
+    /// The path of the contender's node.
     pub node: fencepost_view,
-    /// What its node says: a host's name, for example.
+    /// The text in the node: a host name, for example.
     pub identifier: fencepost_view,
-    /// The session that its node goes with.
+    /// The session that owns the node.
     pub session: i64,
-    /// Since when it contends, by the server's clock: milliseconds since 1970.
+    /// Since when the contender has been in the lock's directory: milliseconds since 1970, by the server's
+    /// clock.
     pub since: i64,
-    /// The fence that it has, or would have.
+    /// The fence of its grant, or the fence that it would get.
     pub fence: u64,
-    /// Whether it held when the list was made.
+    /// Whether the contender held the lock when the server listed the directory.
     pub holds: bool,
-    /// Whether it shares the lock with others of its kind: a reader.
+    /// Whether the contender is a reader, which shares the lock with other readers.
     pub shared: bool,
 }
 
@@ -147,7 +155,7 @@ pub(crate) fn show_event(
         Event::Refused { reason, cause } => {
             show_end(fencepost_event_kind::Refused, reason.code(), cause, record)
         }
-        // An event of a later core: the next header will have a number for it.
+        // This header has no number for an event of a later core.
         _ => BLANK,
     }
 }
@@ -158,7 +166,7 @@ fn show_grant(grant: &Grant) -> fencepost_event {
         valid_until: time(grant.valid_until),
         fence: grant.fence.map_or(0, |fence| fence.0),
         has_fence: grant.fence.is_some(),
-        owner: grant.attempt.contender.0,
+        contender: grant.attempt.contender.0,
         attempt: grant.attempt.number,
         takeovers: grant.takeovers,
         ..BLANK
@@ -193,7 +201,7 @@ fn show_end(
     }
 }
 
-/// An event without anything.
+/// An event in which no member is set.
 const BLANK: fencepost_event = fencepost_event {
     kind: fencepost_event_kind::Queued,
     reason: fencepost_result::Ok,
@@ -201,7 +209,7 @@ const BLANK: fencepost_event = fencepost_event {
     fence: 0,
     cause_command: 0,
     detail: fencepost_view::EMPTY,
-    owner: [0; 16],
+    contender: [0; 16],
     attempt: 0,
     ahead: 0,
     has_fence: false,

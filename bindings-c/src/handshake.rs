@@ -1,11 +1,13 @@
-//! What drivers of ZooKeeper ask about a connection.
+//! What a ZooKeeper driver asks the core about a connection.
 
 use std::time::Duration;
 
 use fencepost_core::zookeeper;
 
-/// How long a ZooKeeper server may take to answer the handshake of a connection, in microseconds: of a session's timeout in microseconds, after
-/// so many failures in a row. A server that starts accepts connections that it never answers.
+/// Returns how long the driver waits for a ZooKeeper server to answer the handshake of a connection, in
+/// microseconds. `session_timeout` is the session's timeout in microseconds. `failures` is the number of
+/// connections that have failed since the last one that worked. The limit is necessary because a server that
+/// is starting accepts connections and never answers them.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_handshake_timeout(session_timeout: u64, failures: u32) -> u64 {
     let timeout = zookeeper::handshake_timeout(Duration::from_micros(session_timeout), failures);

@@ -13,8 +13,8 @@ use crate::{
     settings::fencepost_settings,
 };
 
-/// All machines that share one client connection. It does no I/O: a driver carries out what `fencepost_hub_poll_output` says. Used by one
-/// thread at a time; different hubs are independent.
+/// All machines on one client connection. The hub does no I/O: a driver carries out the commands of
+/// `fencepost_hub_poll_output`. Only one thread at a time may use a hub. Different hubs are independent.
 #[derive(Debug)]
 pub struct fencepost_hub {
     inner: Hub,
@@ -43,7 +43,7 @@ impl DerefMut for fencepost_hub {
 }
 
 impl fencepost_hub {
-    /// The hub at a time, in microseconds.
+    /// The hub at a time in microseconds.
     pub(crate) fn at(&mut self, now: u64) -> &mut Hub {
         self.inner.at(Instant::from_micros(now))
     }
@@ -61,7 +61,7 @@ impl fencepost_hub {
             return Ok(self);
         }
         Err(Fault::bad_argument(
-            "a hub on memory: has no driver: it answers itself",
+            "a hub on memory: has no driver: report no outcome and no notice to it",
         ))
     }
 }
@@ -72,7 +72,8 @@ impl Drop for fencepost_hub {
     }
 }
 
-/// Makes a hub without machines for a family. The seed spreads retries and decides nothing.
+/// Makes a hub without machines. `family` is a `fencepost_family`. `seed` is any number; the hub uses it to
+/// spread retries over time, and for nothing else. Errors: `BAD_ARGUMENT` if there is no such family.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_new(
     family: u32,
@@ -81,8 +82,9 @@ pub unsafe extern "C" fn fencepost_hub_new(
 ) -> fencepost_result {
     guard(|| {
         require(hub)?;
-        let family = fencepost_family::from_number(family)
-            .ok_or_else(|| Fault::bad_argument(format!("there is no family {family}")))?;
+        let family = fencepost_family::from_number(family).ok_or_else(|| {
+            Fault::bad_argument(format!("there is no family {family}: pass a fencepost_family"))
+        })?;
         let made = Hub::driven(family.as_str(), seed)?;
         // SAFETY: checked above.
         unsafe { give(hub, made.into()) };
@@ -90,47 +92,51 @@ pub unsafe extern "C" fn fencepost_hub_new(
     })
 }
 
-/// Frees a hub. What its machines hold is **not** released: shut it down first, and drive it until `fencepost_hub_pending` is 0. (A hub on
-/// memory: ends its session.) NULL is ignored.
+/// Frees a hub, and ignores NULL. This does **not** release the grants of its machines. First call
+/// `fencepost_hub_shutdown`, and drive the hub until `fencepost_hub_pending` returns 0. Freeing a hub on
+/// memory ends its session, and with it all its grants.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_free(hub: *mut fencepost_hub) {
     // SAFETY: the header asks for a hub that is not used again.
     unsafe { take_back(hub) }
 }
 
-/// The hub's number on its `fencepost_memory`; 0 for a hub with a driver.
+/// Returns the number of a hub on a `fencepost_memory`; 0 for a hub with a driver, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_id(hub: *const fencepost_hub) -> u64 {
     // SAFETY: the header asks for a valid hub or NULL.
     quietly(|| unsafe { shared(hub) }.map_or(0, |hub| hub.id()))
 }
 
-/// Opens a machine: one contender for one lock. `owner` is sixteen bytes from the operating system's random source, new for every machine:
-/// their uniqueness is a safety property. `seed` is any number. Errors: `WRONG_FAMILY`, `CLIENT_CLOSED`.
+/// Opens a machine: one contender for one lock. It contends once the caller acquires. `contender` is the
+/// contender's id: sixteen bytes from the operating system's random source, new for every machine. Two
+/// contenders with the same id could both hold the lock. `seed` is any number. The function writes the
+/// machine's `key`, which other calls and the outputs use. Errors: `WRONG_FAMILY` for settings of another
+/// family; `CLIENT_CLOSED` after `fencepost_hub_shutdown`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_open(
     hub: *mut fencepost_hub,
     now: u64,
     settings: *const fencepost_settings,
-    owner: *const u8,
+    contender: *const u8,
     seed: u64,
     key: *mut u64,
 ) -> fencepost_result {
     guard(|| {
-        require(owner)?;
+        require(contender)?;
         require(key)?;
         // SAFETY: the header asks for valid objects or NULL, sixteen readable bytes, and room for the key.
         unsafe {
-            let owner = ContenderId(owner.cast::<[u8; 16]>().read_unaligned());
+            let contender = ContenderId(contender.cast::<[u8; 16]>().read_unaligned());
             let settings: &fencepost_settings = shared(settings)?;
-            let opened = exclusive(hub)?.at(now).open(&settings.checked, owner, seed)?;
+            let opened = exclusive(hub)?.at(now).open(&settings.checked, contender, seed)?;
             key.write(opened.0);
         }
         Ok(())
     })
 }
 
-/// Says that time has passed. Early and repeated calls change nothing.
+/// Reports that time has passed. Early and repeated calls change nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_handle_timeout(hub: *mut fencepost_hub, now: u64) -> fencepost_result {
     guard(|| {
@@ -140,8 +146,9 @@ pub unsafe extern "C" fn fencepost_hub_handle_timeout(hub: *mut fencepost_hub, n
     })
 }
 
-/// Closes a machine, in any state: what it holds is released, what it waits for is given up. It lives on until the server has answered,
-/// says nothing more, and goes. Unknown keys are ignored: they have gone already.
+/// Closes a machine in any state: the machine releases its grant, or cancels its acquire. It reports no more
+/// events. It exists until the server has answered, and `fencepost_hub_pending` counts it until then. An
+/// unknown key is no error, because the machine may have ended already.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_close(
     hub: *mut fencepost_hub,
@@ -155,7 +162,8 @@ pub unsafe extern "C" fn fencepost_hub_close(
     })
 }
 
-/// Closes all machines, and opens no more. Go on driving until `fencepost_hub_pending` is 0.
+/// Closes all machines. From then on, `fencepost_hub_open` returns `CLIENT_CLOSED`. Drive the hub until
+/// `fencepost_hub_pending` returns 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_shutdown(hub: *mut fencepost_hub, now: u64) -> fencepost_result {
     guard(|| {
@@ -165,15 +173,16 @@ pub unsafe extern "C" fn fencepost_hub_shutdown(hub: *mut fencepost_hub, now: u6
     })
 }
 
-/// How many machines there are, those included that have been closed and still wait for the server. 0 for NULL.
+/// Returns the number of machines, including the closed machines that still wait for the server; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_pending(hub: *const fencepost_hub) -> usize {
     // SAFETY: the header asks for a valid hub or NULL.
     quietly(|| unsafe { shared(hub) }.map_or(0, |hub| hub.pending()))
 }
 
-/// How many grants have come to an end since `fencepost_hub_shutdown` without being given back: the server has refused the release, or the
-/// connection was closed for good before it. Such a lock stays on the server until its lease or session ends. 0 for NULL.
+/// Returns how many grants have ended without a release since `fencepost_hub_shutdown`: the server refused
+/// the release, or the connection was closed for good before it. Such a lock stays on the server until its
+/// lease or session ends. Returns 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_unreleased(hub: *const fencepost_hub) -> usize {
     // SAFETY: the header asks for a valid hub or NULL.

@@ -1,4 +1,4 @@
-//! Settings of an inspection, from those of the lock.
+//! Settings of an inspection, made from those of a lock.
 
 use fencepost_core::Fence;
 
@@ -9,9 +9,11 @@ use crate::{
     view,
 };
 
-/// Settings of an inspection of the lock that `lock` is for: `action` is `list`; or `break` or `revoke`, with the node's path and the fence of the contender
-/// that is meant, as an inspection has found them. An acquire, or a try, of a machine with these settings begins it; it ends in the event found
-/// or refused. Errors: 1xx, `UNKNOWN_OPTION` for a lock that cannot be looked at.
+/// Makes the settings of an inspection of a lock. `lock` has the lock's settings. `action` is `list`, `break`
+/// or `revoke`. For `break` and `revoke`, `node` and `fence` are those of the contender to break or revoke,
+/// as an earlier inspection found them; `list` ignores them. To inspect the lock, open a machine with these
+/// settings, and acquire or try. It ends in the event found or refused. Errors: 1xx; `UNKNOWN_OPTION` for a
+/// lock that cannot be inspected (on Redis, or a multi-lock); `BAD_ARGUMENT` for settings that a scope made.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_inspection(
     lock: *const fencepost_settings,

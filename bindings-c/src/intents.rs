@@ -1,4 +1,4 @@
-//! What an application wants of a machine.
+//! What an application asks of a machine.
 
 use fencepost_core::{AcquireTimeout, Intent, Key, claim::Content, positive};
 
@@ -9,11 +9,13 @@ use crate::{
     view,
 };
 
-/// The acquire timeout of an acquire that waits until it is granted or refused.
+/// An acquire timeout without an end: the acquire waits until it is granted or refused.
 pub const FENCEPOST_FOREVER: i64 = i64::MAX;
 
-/// Acquires, with an acquire timeout in microseconds, or `FENCEPOST_FOREVER`. Ends in the event acquired or refused. Errors: `NOT_POSITIVE` for zero and
-/// less, `UNKNOWN_KEY`, `BUSY`.
+/// Acquires the lock, or claims the operation. `acquire_timeout` is in microseconds, or `FENCEPOST_FOREVER`;
+/// connecting and retries count. The acquire ends in the event acquired or refused; that of a claim also in
+/// replayed. Errors: `NOT_POSITIVE` for a timeout of zero or less (to ask without waiting, use
+/// `fencepost_hub_try_acquire`); `UNKNOWN_KEY`; `BUSY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_acquire(
     hub: *mut fencepost_hub,
@@ -34,7 +36,8 @@ pub unsafe extern "C" fn fencepost_hub_acquire(
     })
 }
 
-/// Acquires at once or not at all. Ends in the event acquired or refused. Errors: `UNKNOWN_KEY`, `BUSY`.
+/// Acquires the lock, or claims the operation, without waiting for other contenders. It ends as
+/// `fencepost_hub_acquire` does. Errors: `UNKNOWN_KEY`, `BUSY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_try_acquire(
     hub: *mut fencepost_hub,
@@ -45,7 +48,8 @@ pub unsafe extern "C" fn fencepost_hub_try_acquire(
     unsafe { intent(hub, now, key, Intent::Acquire(AcquireTimeout::Try)) }
 }
 
-/// Makes the grant last from now on. Ends in the event extended or lost. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
+/// Extends the grant by a full lease from now. It ends in the event extended or lost. Errors: `UNKNOWN_KEY`,
+/// `NOT_HELD`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_extend(
     hub: *mut fencepost_hub,
@@ -56,7 +60,9 @@ pub unsafe extern "C" fn fencepost_hub_extend(
     unsafe { intent(hub, now, key, Intent::Extend) }
 }
 
-/// Gives the grant back; of a claim: nothing has happened, and the operation may be claimed anew. Ends in the event released, or in lost or refused. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
+/// Releases the grant. To release a claim says that nothing has happened, so another attempt may claim the
+/// operation. It ends in the event released; in refused if the server refuses; or in lost if the grant had
+/// ended already. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_release(
     hub: *mut fencepost_hub,
@@ -67,9 +73,12 @@ pub unsafe extern "C" fn fencepost_hub_release(
     unsafe { intent(hub, now, key, Intent::Release) }
 }
 
-/// Ends a claim: its operation has this result. Ends in the event completed; in replayed if another attempt has stored a result; in refused, and
-/// the claim goes on; or in lost. After a loss it may still be tried: the server stores the result unless another attempt has claimed the
-/// operation. Errors: `UNKNOWN_KEY`, `NOT_HELD`, `NOT_A_CLAIM`, `INVALID_OPTION` for more than 1000000 bytes, or more than 255 of the tag.
+/// Completes a claim: the server stores `result` as the result of the operation. `tag` is a text that says
+/// what the result is; it may be empty. It ends in the event completed; in replayed if another attempt has
+/// stored a result; in refused if the server refuses, and the claim goes on; or in lost. After a loss, the
+/// application may still complete the claim: the server stores the result unless another attempt has claimed
+/// the operation. Errors: `UNKNOWN_KEY`; `NOT_HELD`; `NOT_A_CLAIM`; `INVALID_OPTION` for a result of more
+/// than 1000000 bytes, or a tag of more than 255.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_complete(
     hub: *mut fencepost_hub,
@@ -92,8 +101,8 @@ pub unsafe extern "C" fn fencepost_hub_complete(
     })
 }
 
-/// Ends a claim whose outcome is unknown: its policy decides what follows. Ends as a release does. Errors: `UNKNOWN_KEY`, `NOT_HELD`,
-/// `NOT_A_CLAIM`.
+/// Leaves a claim: it is unknown whether the operation took effect, so the claim's policy decides what
+/// follows. It ends as a release does. Errors: `UNKNOWN_KEY`, `NOT_HELD`, `NOT_A_CLAIM`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_leave(
     hub: *mut fencepost_hub,
@@ -119,8 +128,10 @@ pub(crate) unsafe fn content(
     Ok(Content::new(tag, result.to_owned())?)
 }
 
-/// Turns a writer's grant into a reader's, without anybody in between. Ends in the event downgraded, or in refused while the grant stays as it was, or
-/// in lost. Errors: `UNKNOWN_KEY`, `NOT_HELD`, `NOT_A_WRITER`, `BUSY` while it is on its way already.
+/// Downgrades a writer's grant to a reader's grant. No other contender gets the lock in between. From this
+/// call on, the holder may only do what readers may. It ends in the event downgraded; in refused, with the
+/// grant unchanged; or in lost. Errors: `UNKNOWN_KEY`; `NOT_HELD`; `NOT_A_WRITER`; `BUSY` while a downgrade
+/// is in progress.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_downgrade(
     hub: *mut fencepost_hub,
@@ -131,8 +142,9 @@ pub unsafe extern "C" fn fencepost_hub_downgrade(
     unsafe { intent(hub, now, key, Intent::Downgrade) }
 }
 
-/// Stops an acquire. Ends in the event refused, on ZooKeeper when what was made has been deleted; called again, at once. Errors:
-/// `UNKNOWN_KEY`, `NOT_WAITING`.
+/// Cancels an acquire. It ends in the event refused. On ZooKeeper, that event comes once the contender's node
+/// has been deleted. It comes at once if the application cancels again, or if the acquire has already failed.
+/// Errors: `UNKNOWN_KEY`, `NOT_WAITING`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_cancel(
     hub: *mut fencepost_hub,

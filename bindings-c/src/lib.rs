@@ -1,7 +1,7 @@
-//! The hub for C: libfencepost. The header `include/fencepost.h` is generated from this crate by cbindgen.
+//! The hub for C: libfencepost. cbindgen generates the header `include/fencepost.h` from this crate.
 //!
-//! One file per group of functions. Every function takes raw pointers, so every function checks them; every function that runs the core
-//! does so inside [`boundary::guard`], which turns a panic into a result code.
+//! Each group of functions has a file. The functions take raw pointers, and each function checks them. A
+//! function that runs the core does so inside [`boundary::guard`], which turns a panic into a result code.
 
 #![expect(non_camel_case_types, reason = "the names are those of the C header")]
 #![expect(

@@ -1,4 +1,4 @@
-//! A server inside the process, for hubs without a driver.
+//! A server in the memory of this process, for hubs without a driver.
 
 use fencepost_core::Instant;
 use fencepost_models::hub::MemoryServer;
@@ -9,11 +9,11 @@ use crate::{
     result::fencepost_result,
 };
 
-/// A server inside the process: for demonstrations and tests. It may be used from any thread.
+/// A server in the memory of this process, for demonstrations and tests. Any thread may use it at any time.
 #[derive(Debug)]
 pub struct fencepost_memory(MemoryServer);
 
-/// Makes an empty server.
+/// Makes an empty server. The caller frees it with `fencepost_memory_free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_new(memory: *mut *mut fencepost_memory) -> fencepost_result {
     guard(|| {
@@ -24,15 +24,17 @@ pub unsafe extern "C" fn fencepost_memory_new(memory: *mut *mut fencepost_memory
     })
 }
 
-/// Frees the server once its last hub has been freed too. NULL is ignored.
+/// Frees a server, and ignores NULL. The server exists until its last hub has been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_free(memory: *mut fencepost_memory) {
     // SAFETY: the header asks for a server that is not used again.
     unsafe { take_back(memory) }
 }
 
-/// Makes a hub on the server, of the family `zookeeper`. It has no driver: `fencepost_hub_poll_output` carries its commands out itself and
-/// gives events and waits only. After each call on a hub, ask `fencepost_memory_take_woken` which others have something to poll.
+/// Makes a hub of the family ZooKeeper on this server. The hub has no driver: `fencepost_hub_poll_output`
+/// carries out the commands itself, and returns only events and waits. A call on one hub may cause outputs of
+/// other hubs. So call `fencepost_memory_take_woken` after each call on a hub, and poll the hubs that it
+/// names. `seed` is any number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_hub(
     memory: *mut fencepost_memory,
@@ -52,8 +54,9 @@ pub unsafe extern "C" fn fencepost_memory_hub(
     })
 }
 
-/// Writes the numbers (`fencepost_hub_id`) of the hubs that have something to poll, at most `capacity` of them; says how many it has written.
-/// Asking again gives them again until they have been polled: call `fencepost_hub_handle_timeout` with the present time, then poll.
+/// Writes the numbers (`fencepost_hub_id`) of the hubs that have outputs, at most `capacity` of them, and
+/// returns how many it has written. For each of them, call `fencepost_hub_handle_timeout` with the present
+/// time, and then poll. Until a hub has been polled, each call of this function returns its number again.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_take_woken(
     memory: *mut fencepost_memory,

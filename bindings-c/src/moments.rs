@@ -1,10 +1,10 @@
-//! Moments, as C sees them.
+//! Times, as C sees them.
 
 use core::time::Duration;
 
 use fencepost_core::Instant;
 
-/// A time that never comes: no deadline, no lease, nothing to wait for.
+/// A time that never comes: there is no deadline, no lease, or no timer.
 pub const FENCEPOST_NEVER: u64 = u64::MAX;
 
 pub(crate) fn time(instant: Option<Instant>) -> u64 {

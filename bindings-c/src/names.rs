@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 
 use fencepost_core::{Failure, Timer, lowered::Operation, zookeeper::SessionState, zookeeper::WatchEvent};
 
-/// Numbers that C has given, and words for people.
+/// Converts from the numbers that C passes, and to the names for people.
 macro_rules! words {
     ($name:ident: $($variant:ident $word:literal),* $(,)?) => {
         impl $name {
@@ -23,11 +23,11 @@ macro_rules! words {
 }
 pub(crate) use words;
 
-/// Which command set a hub speaks.
+/// The command set of a hub.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_family {
-    /// ZooKeeper, and `memory:`.
+    /// ZooKeeper. `memory:` uses it, too.
     Zookeeper = 1,
     /// Redis.
     Redis = 2,
@@ -35,129 +35,143 @@ pub enum fencepost_family {
 
 words!(fencepost_family: Zookeeper c"zookeeper", Redis c"redis");
 
-/// The name of a `fencepost_family`; NULL for a number that is none.
+/// Returns the name of a `fencepost_family`; NULL if there is none with this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_family_name(number: u32) -> *const c_char {
     fencepost_family::from_number(number).map_or(std::ptr::null(), |value| value.word().as_ptr())
 }
 
-/// What a driver has to do.
+/// The operation of a command: what the driver does, and how it reports the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_operation {
-    /// ZooKeeper: create `path` with `data`; `flags` say how. Answer: `fencepost_hub_created`.
+    /// ZooKeeper: create `path` with `data`, as `flags` say. Answer: `fencepost_hub_created`.
     Create = 1,
-    /// ZooKeeper: list the children of `path`, with a watch if `flags` has `FENCEPOST_FLAG_WATCH`. Answer: `fencepost_hub_children`.
+    /// ZooKeeper: list the children of `path`; with `FENCEPOST_FLAG_WATCH`, set a watch. Answer:
+    /// `fencepost_hub_children`.
     Children = 2,
-    /// ZooKeeper: read `path`, with a watch if `flags` has `FENCEPOST_FLAG_WATCH`. Answer: `fencepost_hub_data`.
+    /// ZooKeeper: read `path`; with `FENCEPOST_FLAG_WATCH`, set a watch. Answer: `fencepost_hub_data`.
     Get = 3,
-    /// ZooKeeper: delete `path`, any version. Answer: `fencepost_hub_done`.
+    /// ZooKeeper: delete `path`, whatever its version. Answer: `fencepost_hub_done`.
     Delete = 4,
     /// ZooKeeper: sync `path`. Answer: `fencepost_hub_done`.
     Sync = 5,
-    /// Redis: send `arguments` as one command. Answer: `fencepost_hub_reply`, with the server's reply as it is.
+    /// Redis: send `arguments` as one command. Answer: `fencepost_hub_reply` with the server's unchanged
+    /// reply.
     Call = 6,
-    /// Redis: subscribe to the channel `arguments[0]`. Answer: any `fencepost_hub_reply`, once the server has confirmed it.
+    /// Redis: subscribe to the channel `arguments[0]`. Answer: `fencepost_hub_reply` with any reply, once the
+    /// server has confirmed the subscription.
     Subscribe = 7,
-    /// Redis: unsubscribe from the channel `arguments[0]`. Answer: any `fencepost_hub_reply`, or none.
+    /// Redis: unsubscribe from the channel `arguments[0]`. Answer: `fencepost_hub_reply` with any reply, or
+    /// none.
     Unsubscribe = 8,
-    /// ZooKeeper: give `path` the data `data`, any version. Answer: `fencepost_hub_done`.
+    /// ZooKeeper: write `data` to `path`, whatever its version. Answer: `fencepost_hub_done`.
     Set = 9,
-    /// ZooKeeper: do all `parts`, or none. Answer: `fencepost_hub_children` with the names of the nodes created (the last parts of their paths) in
-    /// the order of the parts; or `fencepost_hub_error` with the error of the first part that cannot be.
+    /// ZooKeeper: carry out all `parts` in one transaction, or none. Answer: `fencepost_hub_children` with
+    /// the names of the created nodes (the last parts of their paths) in the order of the parts; or
+    /// `fencepost_hub_error` with the error of the first part that fails.
     Multi = 10,
-    /// ZooKeeper: check that `path` exists, any version. It is only ever a part of a multi.
+    /// ZooKeeper: check that `path` exists. It is always a part of a multi.
     Check = 11,
-    /// ZooKeeper: end the connection, because its server has fallen silent, and connect to another server in the same session. Answer: any, or
-    /// none. On a connection that the program made: do nothing.
+    /// ZooKeeper: the server has stopped answering. End the connection, and connect to another server in the
+    /// same session. Do nothing on a connection that the program made. Answer: any, or none.
     Reconnect = 12,
 }
 
 words!(fencepost_operation: Create c"create", Children c"children", Get c"get", Delete c"delete", Sync c"sync", Call c"call", Subscribe c"subscribe", Unsubscribe c"unsubscribe",
     Set c"set", Multi c"multi", Check c"check", Reconnect c"reconnect");
 
-/// The name of a `fencepost_operation`; NULL for a number that is none.
+/// Returns the name of a `fencepost_operation`; NULL if there is none with this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_operation_name(number: u32) -> *const c_char {
     fencepost_operation::from_number(number).map_or(std::ptr::null(), |value| value.word().as_ptr())
 }
 
-/// Which connection has to carry a command.
+/// Which connection sends a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_target {
     /// Any connection of the client.
     Any = 0,
-    /// The server of a quorum with the number in `server`, from 0.
+    /// The connection to one server of a quorum; `server` is its number, from 0.
     Server = 1,
-    /// One connection kept for this machine until its end.
+    /// One connection that is reserved for this machine as long as the machine exists.
     Own = 2,
 }
 
 words!(fencepost_target: Any c"any", Server c"server", Own c"own");
 
-/// The name of a `fencepost_target`; NULL for a number that is none.
+/// Returns the name of a `fencepost_target`; NULL if there is none with this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_target_name(number: u32) -> *const c_char {
     fencepost_target::from_number(number).map_or(std::ptr::null(), |value| value.word().as_ptr())
 }
 
-/// Why there is no answer.
+/// Why a command has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_failure {
-    /// It never left the client's queue, and never will: certainly not executed.
+    /// The client library has not sent the command, and never will: the server has certainly not executed it.
     NotSent = 1,
-    /// Perhaps executed, or still to be executed. When in doubt, this one.
+    /// The server may have executed the command, or may still execute it. Use this failure when in doubt.
     Unknown = 2,
-    /// Not sent, and nothing ever will be: the connection has been closed for good.
+    /// The connection has been closed for good: this command was not sent, and no later one will be.
     Closed = 3,
 }
 
 words!(fencepost_failure: NotSent c"not-sent", Unknown c"unknown", Closed c"closed");
 
-/// The name of a `fencepost_failure`; NULL for a number that is none.
+/// Returns the name of a `fencepost_failure`; NULL if there is none with this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_failure_name(number: u32) -> *const c_char {
     fencepost_failure::from_number(number).map_or(std::ptr::null(), |value| value.word().as_ptr())
 }
 
-/// What a machine tells its application.
+/// What a machine reports to the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_event_kind {
-    /// The contender waits; `ahead` others come first, where somebody knows (`has_ahead`).
+    /// The contender waits for the lock. `ahead` contenders come first, if `has_ahead`.
     Queued = 1,
-    /// The lock is held, or the operation claimed: `fence`, `valid_until`, `owner`, `attempt` and `takeovers` say how.
+    /// The contender holds the lock, or has claimed the operation. `fence`, `valid_until`, `contender`,
+    /// `attempt` and `takeovers` describe the grant.
     Acquired = 2,
-    /// The grant is valid for longer: `valid_until`.
+    /// The grant has been extended, to `valid_until`.
     Extended = 3,
-    /// The connection is gone, the lock perhaps not: start nothing new.
+    /// The connection is lost; the lock may still be held. The holder should start no new work. Resumed or
+    /// lost follows.
     Suspended = 4,
-    /// The lock is held as before: `valid_until`.
+    /// The connection is back, and the contender still holds the lock, until `valid_until`.
     Resumed = 5,
-    /// The grant has ended without a release: `reason`, `cause_command`, `detail`. A claim may still be completed, released or left: the server decides.
+    /// The grant has ended without a release, for `reason`; `cause_command` and `detail` have the cause. The
+    /// application may still complete, release or leave a claim; the server then decides.
     Lost = 6,
-    /// The release has been carried out.
+    /// The lock is released: the server has confirmed it, or the session that held the lock has ended.
     Released = 7,
-    /// An acquire has come to nothing, or a release has been refused, or a downgrade or the end of a claim while the grant stays as it was: `reason`,
-    /// `cause_command`, `detail`, `retry_after`, `record`.
+    /// An acquire has failed, or the server has refused a release, a downgrade or the end of a claim. After a
+    /// refused downgrade or end of a claim, the grant is unchanged. `reason`, `cause_command`, `detail`,
+    /// `retry_after` and `record` describe the refusal.
     Refused = 8,
-    /// Somebody would like to have the lock: it may be released, or kept. Told once a grant.
+    /// Another client requests the lock. The holder may release it or keep it. The machine reports this once
+    /// per grant.
     RevokeRequested = 9,
-    /// A contender of a layout that does not look for ours stands in the same line: the name of its node is `detail`. Told once an acquire.
+    /// A contender of another layout is in the lock's directory, and its layout ignores this contender's
+    /// node. Both may hold the lock at the same time. `detail` is the name of the foreign contender's node.
+    /// The machine reports this once per acquire.
     MixedLayouts = 10,
-    /// What an inspection has found: `found`.
+    /// The result of an inspection is in `found`.
     Found = 11,
-    /// The grant is a reader's from now on, with the fence it had.
+    /// The grant is now a reader's grant, with the same fence. Other readers may share the lock.
     Downgraded = 12,
-    /// The result of a claim's operation is stored; or a single step is done: `record` is what is stored.
+    /// The server has stored the result of a claim's operation, or has done a single step. `record` is what
+    /// is stored.
     Completed = 13,
-    /// The operation has had a result before, or the update has been applied before: `record`. There is nothing to run.
+    /// The operation already has a result, or the update was applied before: there is nothing to run.
+    /// `record` is what is stored.
     Replayed = 14,
-    /// The record of an operation, or a value: `record`, or NULL if there is none.
+    /// `record` is the record of an operation, or a value; NULL if there is none.
     Looked = 15,
-    /// A sweep is done: `deleted` says how many records it has deleted.
+    /// A sweep is done. It has deleted `deleted` records.
     Swept = 16,
 }
 
@@ -165,83 +179,84 @@ words!(fencepost_event_kind: Queued c"queued", Acquired c"acquired", Extended c"
     RevokeRequested c"revoke-requested", MixedLayouts c"mixed-layouts", Found c"found", Downgraded c"downgraded", Completed c"completed",
     Replayed c"replayed", Looked c"looked", Swept c"swept");
 
-/// The name of a `fencepost_event_kind`; NULL for a number that is none.
+/// Returns the name of a `fencepost_event_kind`; NULL if there is none with this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_event_name(number: u32) -> *const c_char {
     fencepost_event_kind::from_number(number).map_or(std::ptr::null(), |value| value.word().as_ptr())
 }
 
-/// What a hub waits for.
+/// The purpose of a wait, for logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_timer {
-    /// For no time: only an input can change anything.
+    /// There is no timer: only an input can change anything.
     None = 0,
     /// When the acquire timeout ends.
     AcquireTimeout = 1,
-    /// When to try again what a server or connection has failed.
+    /// When to retry a command that failed.
     Retry = 2,
-    /// When to ask whether the lock has become free.
+    /// When to ask the server whether the lock is free, or still held.
     Poll = 3,
     /// When to renew a lease or confirm a session.
     Renew = 4,
     /// When the present grant stops being valid.
     Validity = 5,
-    /// When the cap on the whole hold is reached.
+    /// When the grant reaches `max_hold`, the longest hold allowed.
     MaxHold = 6,
-    /// When a shared resource that nobody uses any more is given back.
+    /// When to give up a shared resource that no machine uses any more.
     Linger = 7,
 }
 
 words!(fencepost_timer: None c"none", AcquireTimeout c"acquire-timeout", Retry c"retry", Poll c"poll", Renew c"renew", Validity c"validity", MaxHold c"max-hold", Linger c"linger");
 
-/// The name of a `fencepost_timer`; NULL for a number that is none.
+/// Returns the name of a `fencepost_timer`; NULL if there is none with this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_timer_name(number: u32) -> *const c_char {
     fencepost_timer::from_number(number).map_or(std::ptr::null(), |value| value.word().as_ptr())
 }
 
-/// What a ZooKeeper client library says of its session.
+/// The state of a ZooKeeper session, as the client library reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_session_state {
-    /// Connected: a new session, or the same one again.
+    /// The client is connected: to a new session, or again to the same one.
     Connected = 1,
-    /// The connection is gone; the session perhaps not.
+    /// The connection is lost. The session may still exist.
     Suspended = 2,
-    /// The server has ended the session, and all its ephemeral nodes.
+    /// The server has ended the session, and has deleted all its ephemeral nodes.
     Expired = 3,
-    /// The server has refused the credentials. Nothing will come after this.
+    /// The server has refused the credentials. No notice and no answer will follow.
     AuthFailed = 4,
-    /// The client was closed. Nothing will come after this.
+    /// The client is closed. No notice and no answer will follow.
     Closed = 5,
-    /// A new session is about to be asked for: no attempt to connect was made before this.
+    /// The client is about to connect for a new session. Only a driver that makes its own sessions reports
+    /// this, before each attempt to connect.
     Connecting = 6,
 }
 
 words!(fencepost_session_state: Connecting c"connecting", Connected c"connected", Suspended c"suspended", Expired c"expired", AuthFailed c"auth-failed", Closed c"closed");
 
-/// The name of a `fencepost_session_state`; NULL for a number that is none.
+/// Returns the name of a `fencepost_session_state`; NULL if there is none with this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_session_state_name(number: u32) -> *const c_char {
     fencepost_session_state::from_number(number).map_or(std::ptr::null(), |value| value.word().as_ptr())
 }
 
-/// What a ZooKeeper watch has seen.
+/// What a ZooKeeper watch reports. A watch fires once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_watch_event {
     /// The node was deleted.
     Deleted = 1,
-    /// The node's data were changed or, if its children were listed, its children. The watch is spent.
+    /// The data of the node changed; or its list of children did, if the watch was set by a children command.
     Changed = 2,
-    /// The watch was lost on the way: it will not fire.
+    /// The watch is lost, and will not fire.
     Gone = 3,
 }
 
 words!(fencepost_watch_event: Deleted c"deleted", Changed c"changed", Gone c"gone");
 
-/// The name of a `fencepost_watch_event`; NULL for a number that is none.
+/// Returns the name of a `fencepost_watch_event`; NULL if there is none with this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_watch_event_name(number: u32) -> *const c_char {
     fencepost_watch_event::from_number(number).map_or(std::ptr::null(), |value| value.word().as_ptr())
@@ -296,7 +311,7 @@ impl From<fencepost_watch_event> for WatchEvent {
 
 impl From<Operation> for fencepost_operation {
     fn from(operation: Operation) -> Self {
-        // The numbers are the core's own; an operation of a later core is none that this header promises to drivers.
+        // The numbers are the core's. This header has no number for an operation of a later core.
         Self::from_number(operation as u32).unwrap_or(Self::Sync)
     }
 }

@@ -1,4 +1,4 @@
-//! What a server or connection says unasked.
+//! Notices: what a server or connection reports without a command.
 
 use core::time::Duration;
 
@@ -11,8 +11,10 @@ use crate::{
     result::fencepost_result,
 };
 
-/// ZooKeeper: the session's state, a `fencepost_session_state`; its number; the timeout in microseconds that the server has agreed to. Given
-/// before the first command, and at every change.
+/// ZooKeeper: reports the state of the session. `state` is a `fencepost_session_state`, `session` is the
+/// session's id, and `timeout` is the timeout that the server agreed to, in microseconds. Call it before the
+/// hub's first command, and at every change. Errors: `BAD_ARGUMENT` if there is no such state;
+/// `WRONG_FAMILY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_session(
     hub: *mut fencepost_hub,
@@ -22,8 +24,11 @@ pub unsafe extern "C" fn fencepost_hub_session(
     timeout: u64,
 ) -> fencepost_result {
     guard(|| {
-        let state = fencepost_session_state::from_number(state)
-            .ok_or_else(|| Fault::bad_argument(format!("there is no session state {state}")))?;
+        let state = fencepost_session_state::from_number(state).ok_or_else(|| {
+            Fault::bad_argument(format!(
+                "there is no session state {state}: pass a fencepost_session_state"
+            ))
+        })?;
         let notice = zookeeper::Notice::Session {
             state: state.into(),
             session: SessionId(session),
@@ -34,7 +39,9 @@ pub unsafe extern "C" fn fencepost_hub_session(
     })
 }
 
-/// ZooKeeper: the watch that the command `id` set in `session` has seen something, a `fencepost_watch_event`.
+/// ZooKeeper: reports that the watch which the command `id` set in `session` has fired or is lost. `event` is
+/// a `fencepost_watch_event`. A notice may come before the answer to its command, twice, or never. Errors:
+/// `BAD_ARGUMENT` if there is no such event; `UNKNOWN_COMMAND`; `WRONG_FAMILY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_watch(
     hub: *mut fencepost_hub,
@@ -44,8 +51,11 @@ pub unsafe extern "C" fn fencepost_hub_watch(
     event: u32,
 ) -> fencepost_result {
     guard(|| {
-        let event = fencepost_watch_event::from_number(event)
-            .ok_or_else(|| Fault::bad_argument(format!("there is no watch event {event}")))?;
+        let event = fencepost_watch_event::from_number(event).ok_or_else(|| {
+            Fault::bad_argument(format!(
+                "there is no watch event {event}: pass a fencepost_watch_event"
+            ))
+        })?;
         let notice = zookeeper::Notice::Watch {
             id: CommandId(id),
             session: SessionId(session),
@@ -56,7 +66,8 @@ pub unsafe extern "C" fn fencepost_hub_watch(
     })
 }
 
-/// Redis: a message has arrived on the subscription that the command `id` made.
+/// Redis: reports a message on the subscription of the command `id`. Errors: `UNKNOWN_COMMAND`,
+/// `WRONG_FAMILY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_message(
     hub: *mut fencepost_hub,
@@ -70,7 +81,8 @@ pub unsafe extern "C" fn fencepost_hub_message(
     })
 }
 
-/// Redis: the subscription that the command `id` made is gone, with its connection for example.
+/// Redis: reports that the subscription of the command `id` is lost, for example because its connection
+/// ended. The hub subscribes again if a machine needs it. Errors: `UNKNOWN_COMMAND`, `WRONG_FAMILY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_gone(hub: *mut fencepost_hub, now: u64, id: u64) -> fencepost_result {
     guard(|| {

@@ -1,4 +1,4 @@
-//! What came of a command.
+//! Outcomes of commands.
 
 use fencepost_core::{
     Failure, SessionId,
@@ -15,23 +15,23 @@ use crate::{
     view::{self, fencepost_view},
 };
 
-/// What a Redis reply is.
+/// The type of a Redis reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_reply_kind {
-    /// Nothing.
+    /// The nil reply.
     Nil = 0,
-    /// `integer`.
+    /// An integer, in `integer`.
     Integer = 1,
-    /// `bytes`: a string, or a status.
+    /// A string or a status, in `bytes`.
     Bytes = 2,
-    /// `item_count` replies at `items`.
+    /// An array of `item_count` replies, at `items`.
     Array = 3,
-    /// An error in `bytes`, with its code: `NOSCRIPT No matching script.`
+    /// An error, in `bytes`, beginning with its code: `NOSCRIPT No matching script.`
     Error = 4,
 }
 
-/// A Redis reply. Everything in it belongs to the caller; the hub copies what it needs.
+/// A Redis reply. The caller owns everything in it; the hub copies what it needs.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_reply {
@@ -43,15 +43,20 @@ pub struct fencepost_reply {
     pub bytes: fencepost_view,
     /// For `FENCEPOST_REPLY_KIND_ARRAY`.
     pub items: *const Self,
-    /// How many items there are.
+    /// The number of items.
     pub item_count: usize,
 }
 
-/// Deeper replies are refused: no script answers so.
+/// The hub refuses deeper replies, because no script returns one.
 const DEEPEST: u32 = 16;
 
-/// ZooKeeper has created a node: its whole path, and its czxid. `session` is the one in which the request was sent. Errors of all outcomes:
-/// `UNKNOWN_COMMAND`, `WRONG_REPLY`, `WRONG_FAMILY`. A late or doubled outcome changes nothing.
+/// ZooKeeper: reports that the create `id` succeeded. `path` is the complete path of the node, with the
+/// number that ZooKeeper appended. `czxid` is the node's czxid, which is the zxid of the answer. For every
+/// ZooKeeper outcome, `session` is the session in which the request was sent.
+///
+/// Errors of all outcomes: `UNKNOWN_COMMAND`; `WRONG_REPLY` if the command requires another answer, and the
+/// command then counts as of unknown outcome; `WRONG_FAMILY`; `BAD_ARGUMENT` for a hub on memory, which has
+/// no driver. A late or repeated outcome changes nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_created(
     hub: *mut fencepost_hub,
@@ -71,7 +76,8 @@ pub unsafe extern "C" fn fencepost_hub_created(
     })
 }
 
-/// ZooKeeper has listed a node's children, in any order; or done a multi: the names of the nodes that it has created, in the order of its parts.
+/// ZooKeeper: reports the children of a node, in any order. Or reports that a multi succeeded: `names` are
+/// then the names of the nodes that it created, in the order of its parts.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_children(
     hub: *mut fencepost_hub,
@@ -98,8 +104,9 @@ pub unsafe extern "C" fn fencepost_hub_children(
     })
 }
 
-/// ZooKeeper has read a node: its data and what is known of it. `created` is its ctime and `modified` its mtime: milliseconds since 1970 by the
-/// server's clock.
+/// ZooKeeper: reports the data of a node, and its stat. `created` is the ctime and `modified` the mtime:
+/// milliseconds since 1970, by the server's clock. `ephemeral_owner` is the session that owns an ephemeral
+/// node, otherwise 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_data(
     hub: *mut fencepost_hub,
@@ -132,7 +139,7 @@ pub unsafe extern "C" fn fencepost_hub_data(
     })
 }
 
-/// ZooKeeper has done what it was asked.
+/// ZooKeeper: reports that a set, a delete or a sync succeeded.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_done(
     hub: *mut fencepost_hub,
@@ -144,7 +151,9 @@ pub unsafe extern "C" fn fencepost_hub_done(
     guard(|| unsafe { answer(hub, now, id, session, Answer::Done) })
 }
 
-/// ZooKeeper has answered with an error: the protocol's number, such as -101 for NoNode.
+/// ZooKeeper: reports an error of the server. `code` is the protocol's number, such as -101 for NoNode. If
+/// the code does not say whether the server executed the request (-4, -7, -112), call `fencepost_hub_failed`
+/// instead.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_error(
     hub: *mut fencepost_hub,
@@ -157,7 +166,8 @@ pub unsafe extern "C" fn fencepost_hub_error(
     guard(|| unsafe { answer(hub, now, id, session, Answer::Error(code)) })
 }
 
-/// Redis has answered, an error too.
+/// Redis: reports the server's reply, also if it is an error. Errors: also `BAD_ARGUMENT` for a reply that is
+/// nested too deeply, or of an unknown kind.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_reply(
     hub: *mut fencepost_hub,
@@ -174,7 +184,8 @@ pub unsafe extern "C" fn fencepost_hub_reply(
     })
 }
 
-/// Nobody has answered: a `fencepost_failure`.
+/// Reports that a command has no answer. `failure` is a `fencepost_failure`, and says whether the server may
+/// have executed the command. Errors: also `BAD_ARGUMENT` if there is no such failure.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_failed(
     hub: *mut fencepost_hub,
@@ -185,7 +196,9 @@ pub unsafe extern "C" fn fencepost_hub_failed(
     guard(|| {
         let failure = fencepost_failure::from_number(failure)
             .map(Failure::from)
-            .ok_or_else(|| Fault::bad_argument(format!("there is no failure {failure}")))?;
+            .ok_or_else(|| {
+                Fault::bad_argument(format!("there is no failure {failure}: pass a fencepost_failure"))
+            })?;
         // SAFETY: the header asks for a valid hub or NULL.
         unsafe { exclusive(hub) }?.outcome(now, id, Outcome::Failed(failure))
     })
@@ -222,9 +235,11 @@ unsafe fn read(reply: &fencepost_reply, deepest: u32) -> Result<redis::Reply, Fa
         BYTES => redis::Reply::Bytes(bytes()?.to_owned()),
         ERROR => redis::Reply::Error(String::from_utf8_lossy(bytes()?).into_owned()),
         ARRAY => {
-            let deepest = deepest
-                .checked_sub(1)
-                .ok_or_else(|| Fault::bad_argument("the reply is nested too deeply"))?;
+            let deepest = deepest.checked_sub(1).ok_or_else(|| {
+                Fault::bad_argument(format!(
+                    "the reply is nested more than {DEEPEST} deep: pass the reply of the command"
+                ))
+            })?;
             if reply.item_count > 0 {
                 require(reply.items)?;
             }
@@ -234,6 +249,10 @@ unsafe fn read(reply: &fencepost_reply, deepest: u32) -> Result<redis::Reply, Fa
             });
             redis::Reply::Array(items.collect::<Result<_, _>>()?)
         }
-        kind => return Err(Fault::bad_argument(format!("there is no kind of reply {kind}"))),
+        kind => {
+            return Err(Fault::bad_argument(format!(
+                "there is no kind of reply {kind}: set a fencepost_reply_kind"
+            )));
+        }
     })
 }

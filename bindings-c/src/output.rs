@@ -1,4 +1,4 @@
-//! What a hub says, as C sees it.
+//! Outputs of a hub, as C sees them.
 
 use std::mem::offset_of;
 
@@ -18,36 +18,38 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_output_kind {
-    /// Nothing is left to do: read `wait`.
+    /// No output is left. `wait` says until when to wait.
     Wait = 0,
-    /// Carry `command` out, and tell the hub what came of it.
+    /// Carry out `command`, and report its outcome to the hub.
     Command = 1,
-    /// Tell `event` to the application.
+    /// Pass `event` to the application.
     Event = 2,
 }
 
-/// How long to wait.
+/// How long to wait for the next input.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_wait {
-    /// When to call `fencepost_hub_handle_timeout` at the latest, or `FENCEPOST_NEVER`.
+    /// When to call `fencepost_hub_handle_timeout` at the latest, in microseconds; or `FENCEPOST_NEVER`.
     pub until: u64,
-    /// What the time is for.
+    /// The purpose of the timer, for logs.
     pub reason: fencepost_timer,
 }
 
-/// One output, into a structure of the caller's. What its pointers lead to belongs to the hub, and is valid until the next call on the hub
-/// that takes it without `const`. Later versions may have more members behind these, here and there.
+/// One output. The caller provides the structure. The hub owns what its pointers lead to; that is valid until
+/// the next call that takes the hub without `const`. Later versions may add members at the end, here and in
+/// the structures that it points to.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_output {
-    /// Set by the caller, before the call: `sizeof(fencepost_output)`. Not more than that is written.
+    /// The size of the caller's structure. The caller sets it to `sizeof(fencepost_output)` before the call.
+    /// The library writes no more bytes than that.
     pub size: usize,
-    /// Which of the following to read.
+    /// Which of the following members is set.
     pub kind: fencepost_output_kind,
     /// Zero.
     pub reserved: u32,
-    /// Whose it is; 0: the hub's own.
+    /// The machine whose output it is; 0 for an output of the hub itself.
     pub key: u64,
     /// For `FENCEPOST_OUTPUT_KIND_COMMAND`; otherwise NULL.
     pub command: *const fencepost_command,
@@ -63,14 +65,14 @@ unsafe impl Filled for fencepost_output {
     const FIRST: usize = offset_of!(Self, wait) + size_of::<*const fencepost_wait>();
 }
 
-/// The last output, which C's pointers lead into.
+/// The last output. The pointers that C gets lead into it.
 #[derive(Debug, Default)]
 pub(crate) struct Said {
     output: Option<Output<Request, Event>>,
     arguments: Vec<fencepost_view>,
     parts: Listed<fencepost_part>,
     found: Listed<fencepost_found>,
-    /// Of the record: the attempt, as text.
+    /// The attempt of the record, as text.
     attempt: String,
     record: Option<fencepost_record>,
     command: Option<fencepost_command>,
@@ -78,7 +80,8 @@ pub(crate) struct Said {
     wait: Option<fencepost_wait>,
 }
 
-/// Some structures, and where each is: C reads them by these pointers, so that the structures may grow.
+/// Some structures, and a pointer to each. C reads the structures through these pointers, so that later
+/// versions may add members.
 #[derive(Debug)]
 pub(crate) struct Listed<T> {
     values: Vec<T>,
@@ -139,7 +142,7 @@ impl Said {
                 seen.event = self.event.insert(show_event(event, &self.found.places, record));
             }
             Output::Wait(wait) => seen.wait = self.wait.insert(show_wait(*wait)),
-            // An output of a later core: nothing that this header has a place for.
+            // This header has no place for an output of a later core.
             _ => seen.wait = self.wait.insert(show_wait(Wait::default())),
         }
         seen

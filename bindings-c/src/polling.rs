@@ -1,4 +1,4 @@
-//! Taking out what a hub says, one by one, into a structure of the caller's.
+//! Takes the outputs of a hub one by one.
 
 use fencepost_core::Key;
 
@@ -13,9 +13,11 @@ use crate::{
 /// In `fencepost_hub_poll_output`: the outputs of all machines.
 pub const FENCEPOST_ALL: u64 = 0;
 
-/// Takes the next command or event, of the machine `only` (and of what machines share) or of `FENCEPOST_ALL`; with none left, says how long to
-/// wait, and the same again until something is put in. Poll until `FENCEPOST_OUTPUT_KIND_WAIT` after every input. Errors: `BAD_ARGUMENT` for an
-/// output without its size, and nothing is taken.
+/// Takes the next command or event: of the machine with the key `only`, or of all machines with
+/// `FENCEPOST_ALL`. Outputs of the hub itself come in both cases. When no command and no event is left, the
+/// output is a wait: it says until when to wait, and stays the same until the next input. After every input,
+/// poll until `FENCEPOST_OUTPUT_KIND_WAIT`. Errors: `BAD_ARGUMENT` if `output->size` is not set; the hub
+/// keeps its output then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_poll_output(
     hub: *mut fencepost_hub,

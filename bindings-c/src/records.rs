@@ -9,71 +9,77 @@ use fencepost_core::{
 
 use crate::{names::words, view::fencepost_view};
 
-/// How far an operation has come. An operation without a record has not begun.
+/// The state of an operation. An operation without a record has not begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_record_state {
-    /// A token has been issued and not been claimed.
+    /// A token has been issued, and no attempt has claimed it.
     Issued = 1,
-    /// An attempt has claimed the operation and not settled it. Its lease may be over.
+    /// An attempt has claimed the operation, and has neither completed nor released it. Its lease may have
+    /// ended.
     Running = 2,
     /// The operation has a result.
     Done = 3,
-    /// No operation: a value with a version, for updates.
+    /// The record is no operation. It is a value with a version, for updates.
     Value = 4,
 }
 
 words!(fencepost_record_state: Issued c"issued", Running c"running", Done c"done", Value c"value");
 
-/// The name of a `fencepost_record_state`; NULL for a number that is none.
+/// Returns the name of a `fencepost_record_state`; NULL if there is none with this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_record_state_name(number: u32) -> *const c_char {
     fencepost_record_state::from_number(number).map_or(std::ptr::null(), |value| value.word().as_ptr())
 }
 
-/// What a claim gets that finds the lease of another attempt over. The first claim of an operation decides it.
+/// The rule for a claim that finds that the lease of another attempt has ended. The first claim of an
+/// operation sets the policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_policy {
-    /// The claim takes the operation over. It may run once more for each takeover.
+    /// The claim takes the operation over. The operation may run once more for each takeover.
     Retake = 1,
-    /// The claim returns in-progress. The operation runs at most once.
+    /// The claim is refused as in-progress. The operation runs at most once.
     Block = 2,
-    /// The claim returns indeterminate: the operation may have run. It runs at most once.
+    /// The claim is refused as indeterminate, because the operation may have run. The operation runs at most
+    /// once.
     Indeterminate = 3,
 }
 
 words!(fencepost_policy: Retake c"retake", Block c"block", Indeterminate c"indeterminate");
 
-/// The name of a `fencepost_policy`; NULL for a number that is none.
+/// Returns the name of a `fencepost_policy`; NULL if there is none with this number.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_policy_name(number: u32) -> *const c_char {
     fencepost_policy::from_number(number).map_or(std::ptr::null(), |value| value.word().as_ptr())
 }
 
-/// What the server has stored for one operation, or a value. Times are milliseconds by the server's clock.
+/// What the server stores for one operation, or a value. Times are in milliseconds by the server's clock.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_record {
-    /// How far the operation has come.
+    /// The state of the operation.
     pub state: fencepost_record_state,
-    /// What happens at the end of a lease.
+    /// The policy of the operation.
     pub policy: fencepost_policy,
-    /// The attempt that brought it there: the issuer, the runner, or who stored the result or the value.
+    /// The attempt that wrote the record: it issued the token, claimed the operation, or stored the result or
+    /// the value.
     pub attempt: fencepost_view,
-    /// The fence of the last claim; 0 before the first one.
+    /// The fence of the last claim; 0 before the first claim.
     pub fence: u64,
-    /// How often a claim has taken the operation over.
+    /// How many takeovers the operation has had.
     pub takeovers: u64,
-    /// The lease lasts until just before this moment; 0 if there is none.
+    /// The lease ends at this time; 0 if there is none.
     pub lease_end: u64,
-    /// The last millisecond in which the record counts; 0 if it has no end, or if the server has not said.
+    /// The last millisecond of the record's retention; 0 if the retention has no end, or if the server has
+    /// not reported it.
     pub kept_until: u64,
     /// The version of a value, or the version that an update made; otherwise 0.
     pub version: u64,
-    /// What an operator passes to `fencepost_scope_settle` and `fencepost_scope_forget`, to hit this record and no later one.
+    /// Identifies this state of the record. An operator passes it to `fencepost_scope_settle` or
+    /// `fencepost_scope_forget`, which then affect this record and no later one.
     pub guard: u64,
-    /// What the result is: a short text of the client's.
+    /// The tag of the result: a short text of the application that says what the result is.
     pub tag: fencepost_view,
     /// The result, or the value.
     pub result: fencepost_view,
@@ -89,7 +95,7 @@ pub(crate) fn record_of(event: &Event) -> Option<&Record> {
     }
 }
 
-/// `attempt` is the record's, as text.
+/// `attempt` is the attempt of the record, as text.
 pub(crate) fn show_record(record: &Record, attempt: &str) -> fencepost_record {
     fencepost_record {
         state: record.state.into(),

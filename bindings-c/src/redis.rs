@@ -1,12 +1,13 @@
-//! What drivers of Redis ask about a server's answer.
+//! What a Redis driver asks the core about a server's answer.
 
 use fencepost_core::redis;
 
 use crate::view;
 
-/// Whether an error of a Redis server, from its code on, says that the server is a replica. On such an answer a driver drops this
-/// connection and resolves the server's address again, if the driver made the connection; on the caller's own connection it does
-/// nothing. The hub gets the answer in any case.
+/// Returns whether an error of a Redis server says that the server is a replica. `error` begins with the
+/// error's code. If it is true and the driver made the connection, the driver ends this connection and
+/// resolves the server's address again. On a connection that the program made, the driver does nothing. In
+/// both cases, the driver reports the answer to the hub.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_is_from_replica(error: *const u8, error_size: usize) -> bool {
     // SAFETY: the header asks for a readable view.

@@ -1,87 +1,92 @@
-//! Result codes: the core's numbers, and a few of this boundary's own.
+//! Result codes: the core's numbers, and those of this boundary.
 
-/// What a function answers, and why an acquire was refused or a grant was lost. 0 is success. Numbers are the same in every language
-/// and are never used again: 1xx a value in the settings, 2xx a call that makes no sense now, 3xx refused, 4xx lost, 5xx the client's own.
+/// What a function returns, and the reason of an event refused or lost. 0 is success. The numbers are the
+/// same in every language, and a retired number is never reused: 1xx a setting is wrong, 2xx the present
+/// state does not allow the call, 3xx a refusal, 4xx a loss, 5xx the client or the program.
+/// docs/reference/errors.md lists a remedy for each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_result {
     /// Success.
     Ok = 0,
-    /// A lock needs a name.
+    /// The name of the lock is empty.
     EmptyName = 101,
     /// The server would refuse this name.
     InvalidName = 102,
-    /// A duration that has to be positive is zero or negative.
+    /// A duration is zero or negative.
     NotPositive = 103,
-    /// A lease so short that hardly anything is left of it after drift and margin.
+    /// The lease is shorter than three times its margin, or than 5 ms.
     LeaseTooShort = 104,
-    /// A duration beyond what servers take.
+    /// A duration is longer than 365 days.
     TooLong = 105,
-    /// An address that cannot be read.
+    /// The address cannot be parsed, or its file of certificates cannot be used.
     InvalidUrl = 106,
-    /// A kind of server that fencepost does not know.
+    /// The address does not begin with a known scheme.
     UnknownScheme = 107,
-    /// An option that does not exist.
+    /// This kind of lock or this server does not have the option, or this server does not have the kind of
+    /// lock.
     UnknownOption = 108,
-    /// Settings in a form that cannot be read.
+    /// The settings cannot be parsed.
     UnreadableSettings = 109,
-    /// An option with a value that makes no sense.
+    /// The value of an option is not valid.
     InvalidOption = 110,
 
-    /// No machine has this key, or it has been closed.
+    /// No machine has this key, or the caller has closed it.
     UnknownKey = 201,
-    /// No command has had this id yet.
+    /// The hub has issued no command with this id.
     UnknownCommand = 202,
-    /// The reply has not the shape that the command asks for. The command counts as of unknown outcome.
+    /// The reply does not have the shape that its command requires. The command counts as of unknown outcome.
     WrongReply = 203,
-    /// An acquire is under way, or the grant is still held, or the last attempt is still being cleaned up.
+    /// An acquire is in progress, the grant is still held, or the cleanup of the last attempt is in progress.
     Busy = 204,
-    /// There is no grant to extend or release: never acquired, released before, or lost.
+    /// There is no grant: it was never acquired, has been released, or was lost.
     NotHeld = 205,
     /// There is no acquire to cancel.
     NotWaiting = 206,
     /// The client has been closed.
     ClientClosed = 207,
-    /// Settings, an outcome or a notice of another family than the hub's.
+    /// The settings, the outcome or the notice are of another family than the hub.
     WrongFamily = 208,
-    /// A reader's owner has asked for the writer: nothing was sent, and the share stays held.
+    /// An owner that holds the reader has acquired the writer, and would wait for itself. The client has sent
+    /// nothing, and the reader stays held.
     Upgrade = 209,
-    /// Only a writer's grant can be turned into a reader's, and only once.
+    /// Only a writer's grant can be downgraded, and only once.
     NotAWriter = 210,
-    /// Only a claim can be completed or left: a lock is released.
+    /// Only a claim can be completed or left.
     NotAClaim = 211,
 
     /// Another contender held the lock until the acquire timeout ended.
     Timeout = 301,
-    /// A try found the lock held.
+    /// Another contender held the lock at the try.
     NotAvailable = 302,
     /// The application has cancelled the acquire.
     Cancelled = 303,
-    /// No server has answered in time.
+    /// No server answered in time.
     Unreachable = 304,
-    /// The server does not let this client do what the lock needs.
+    /// The server denies this client a right that the lock needs.
     NoPermission = 305,
     /// The server has refused the client's credentials.
     AuthFailed = 306,
-    /// The directory above the lock does not exist and cannot be made (a missing chroot, for example).
+    /// The directory above the lock does not exist and cannot be created (a missing chroot, for example).
     NoParent = 307,
-    /// Not given any more: contenders of other layouts are waited for, and told of by `FENCEPOST_EVENT_KIND_MIXED_LAYOUTS`.
+    /// No longer returned. A contender waits for contenders of other layouts, and
+    /// `FENCEPOST_EVENT_KIND_MIXED_LAYOUTS` reports them.
     MixedLayouts = 308,
-    /// The directory's 32-bit sequence is at its end.
+    /// The sequence numbers of the lock's directory are used up.
     SequenceExhausted = 309,
-    /// The key holds something that is not a lock of this layout.
+    /// The lock's key holds a value of another type.
     WrongType = 310,
-    /// The server lacks what the lock needs.
+    /// The server lacks a feature that the lock needs.
     Unsupported = 311,
-    /// The server answered with another error, and would again.
+    /// The server answered with an error that a retry would not change.
     ServerError = 312,
     /// The connection has been closed for good.
     ConnectionClosed = 313,
     /// The attempt had been given up before this acquire reached the server.
     GivenUp = 314,
-    /// The semaphore has another number of permits.
+    /// The semaphore uses another number of permits.
     InconsistentPermits = 315,
-    /// The contender that was meant is not there.
+    /// The contender to revoke or break does not exist.
     NoContender = 316,
     /// Another attempt runs the operation. Or its lease has ended, and the policy is to block.
     InProgress = 317,
@@ -98,55 +103,56 @@ pub enum fencepost_result {
     /// The record has changed since the operator read it.
     RecordChanged = 323,
 
-    /// Lost: the lease ended before it could be renewed or confirmed.
+    /// The lease ended by this client's clock before the client could renew it or confirm the session.
     LeaseEnded = 401,
-    /// Lost: the server has ended the session that held it.
+    /// The server has ended the session that held the lock.
     SessionExpired = 402,
-    /// Lost: somebody has deleted what the lock wrote.
+    /// Another client deleted the lock's node or key.
     Deleted = 403,
-    /// Lost: somebody else holds it.
+    /// Another contender holds the lock.
     Taken = 404,
-    /// Lost: the cap on the whole hold was reached.
+    /// The grant reached `max_hold`, the longest hold allowed.
     MaxHold = 405,
-    /// Lost: the connection has been closed for good.
+    /// The connection has been closed for good while the client held the lock.
     LostConnectionClosed = 406,
-    /// Lost: the server no longer lets this client renew or read its lock.
+    /// The server no longer lets this client renew or read its lock.
     RenewalRefused = 407,
-    /// Lost: another attempt has taken the operation over.
+    /// Another attempt has taken the operation over.
     Superseded = 408,
-    /// Lost: the claim has ended before, and this attempt has stored a result.
+    /// The claim has ended before: this attempt has stored a result.
     AlreadyCompleted = 409,
 
-    /// The server has not confirmed a release in time. It goes on in the background.
+    /// The server has not confirmed a release in time. The client goes on in the background.
     ReleaseUnconfirmed = 501,
-    /// A client or grant was used in another process than the one that made it.
+    /// The object was made in another process, before a fork.
     WrongProcess = 502,
-    /// A client was closed before the server had confirmed everything.
+    /// The client is closed, and the server has not confirmed the release of some locks, or has refused it.
+    /// These locks end with their lease or session.
     CleanupIncomplete = 503,
-    /// A pointer is NULL that must not be.
+    /// A required pointer is NULL.
     NullPointer = 521,
-    /// A defect in fencepost: it has panicked. The object may only be freed.
+    /// There is a defect in fencepost (a panic). The object may only be freed.
     Panic = 522,
-    /// An argument out of its range, or text that is not UTF-8.
+    /// An argument is out of its range, or a text is not UTF-8.
     BadArgument = 523,
-    /// Out of memory.
+    /// There is no memory.
     OutOfMemory = 524,
-    /// The operating system has refused a thread, a file descriptor or random bytes.
+    /// The operating system refused a thread, a file descriptor or random bytes.
     SystemError = 525,
-    /// The library that speaks to this kind of server is not installed.
+    /// The library for this kind of server is not installed.
     DriverMissing = 526,
-    /// Not decided yet.
+    /// No error: there is no result yet.
     Pending = 527,
-    /// A blocking call on a connection that only its owner's event loop drives.
+    /// The call would block the program's own event loop, or a callback of the connection.
     WouldBlock = 528,
-    /// No error: the operation has had a result before, which is handed over. There is nothing to run.
+    /// No error: the operation already has a result, which the call returns. Do not run the operation.
     Replayed = 529,
 }
 
-/// Success, in short.
+/// Success: `FENCEPOST_RESULT_OK`.
 pub const FENCEPOST_OK: i32 = 0;
 
-/// The operation has had a result before, in short.
+/// The operation already has a result: `FENCEPOST_RESULT_REPLAYED`.
 pub const FENCEPOST_REPLAYED: i32 = 529;
 
 const _: () = assert!(FENCEPOST_REPLAYED == fencepost_result::Replayed as i32);

@@ -1,4 +1,4 @@
-//! Scopes of idempotent operations: they make the settings of each request.
+//! Scopes of idempotent operations. A scope makes the settings of each request.
 
 use std::ffi::c_char;
 
@@ -17,15 +17,18 @@ use crate::{
     view,
 };
 
-/// A scope of idempotent operations: whose keys these are, and the rules for all of them. It never changes, and may be shared by threads.
+/// A scope of idempotent operations: it says whose keys these are, and has the options of all of them. A
+/// scope never changes, so threads may share it.
 #[derive(Debug)]
 pub struct fencepost_scope(Scope);
 
-/// How many bytes `fencepost_scope_derive` writes: 32 hexadecimal digits, and a NUL byte.
+/// The number of bytes that `fencepost_scope_derive` writes: 32 hexadecimal digits, and a NUL.
 pub const FENCEPOST_DERIVED_SIZE: usize = 33;
 
-/// A scope of so many keys with their values: `server` (`redis`), `scope` (required), `lease`, `retention`, `on_lease_end`, `renew`, `poll`,
-/// `margin`, `answer_within`; durations are in microseconds. Of a key that is given twice the last value counts. Errors: 1xx.
+/// Makes a scope from `given_count` settings. Their keys are `server` (`redis`, `zookeeper` or `memory`),
+/// `scope` (required), `lease`, `retention`, `on_lease_end`, `renew`, `poll`, `margin` and `answer_within`.
+/// Durations are in microseconds. If a key is given twice, the last value counts. The caller frees the scope
+/// with `fencepost_scope_free`. Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_of(
     given: *const fencepost_setting,
@@ -42,8 +45,9 @@ pub unsafe extern "C" fn fencepost_scope_of(
     })
 }
 
-/// Settings of a claim on the operation `key`. `fingerprint` is a digest of what the operation is asked to do. An acquire, or a try, of a
-/// machine with these settings claims: it ends in the event acquired, replayed or refused. Errors: 1xx.
+/// Makes the settings of a claim on the operation `key`. `fingerprint` is a digest of what the operation is
+/// asked to do. To claim, open a machine with these settings, and acquire or try. It ends in the event
+/// acquired, replayed or refused. Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_claim(
     scope: *const fencepost_scope,
@@ -64,7 +68,8 @@ pub unsafe extern "C" fn fencepost_scope_claim(
     unsafe { make(scope, settings, of) }
 }
 
-/// The same with a token that was issued: its binding is compared.
+/// Makes the settings of a claim on a token that was issued. The server compares `binding` with the binding
+/// of the token. Otherwise as `fencepost_scope_claim`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_consume(
     scope: *const fencepost_scope,
@@ -88,8 +93,10 @@ pub unsafe extern "C" fn fencepost_scope_consume(
     unsafe { make(scope, settings, of) }
 }
 
-/// Settings of a single step: makes a token, which a claim may consume within `life` microseconds; 0: ten minutes. A try of a machine with these
-/// settings does the step: it ends in the event completed or refused. Errors: 1xx.
+/// Makes the settings of a single step that issues a token. A claim may consume the token within `life`
+/// microseconds; with 0, within ten minutes. `binding` says to whom and for what the token is issued. To do a
+/// single step, open a machine with its settings, and try. This one ends in the event completed or refused.
+/// Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_issue(
     scope: *const fencepost_scope,
@@ -116,8 +123,9 @@ pub unsafe extern "C" fn fencepost_scope_issue(
     unsafe { make(scope, settings, of) }
 }
 
-/// Settings of a single step: claims and completes at once; with a `binding` that is not NULL, a token that was issued. It ends in the event
-/// completed, replayed or refused. Errors: 1xx.
+/// Makes the settings of a single step that claims and completes an operation at once. If `binding` is not
+/// NULL, `key` is a token that was issued, and the step consumes it. It ends in the event completed, replayed
+/// or refused. Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_register(
     scope: *const fencepost_scope,
@@ -147,8 +155,9 @@ pub unsafe extern "C" fn fencepost_scope_register(
     unsafe { make(scope, settings, of) }
 }
 
-/// Settings of a single step: replaces the value at `key` if it has this `version` (0: if there is none). `operation` identifies the update: its
-/// repetition is not applied again. It ends in the event completed, replayed or refused. Errors: 1xx.
+/// Makes the settings of a single step that replaces the value at `key`, if the value has this `version`;
+/// with 0, if there is no value. `operation` identifies the update: a repeated update is not applied again.
+/// It ends in the event completed, replayed or refused. Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_update(
     scope: *const fencepost_scope,
@@ -179,7 +188,8 @@ pub unsafe extern "C" fn fencepost_scope_update(
     unsafe { make(scope, settings, of) }
 }
 
-/// Settings of a single step: reads the record of an operation, or a value. It ends in the event looked or refused. Errors: 1xx.
+/// Makes the settings of a single step that reads the record of an operation, or a value. It ends in the
+/// event looked or refused. Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_look(
     scope: *const fencepost_scope,
@@ -193,8 +203,9 @@ pub unsafe extern "C" fn fencepost_scope_look(
     unsafe { make(scope, settings, of) }
 }
 
-/// Settings of a single step: an operator gives the operation a result. `guard` is that of the record that the operator has seen. It ends in the
-/// event completed, replayed or refused. Errors: 1xx.
+/// Makes the settings of a single step with which an operator gives an operation its result. `guard` is that
+/// of the record that the operator has read. It ends in the event completed, replayed or refused. Errors:
+/// 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_settle(
     scope: *const fencepost_scope,
@@ -216,8 +227,8 @@ pub unsafe extern "C" fn fencepost_scope_settle(
     unsafe { make(scope, settings, of) }
 }
 
-/// Settings of a single step: an operator deletes the record. `guard` is that of the record that the operator has seen. It ends in the event
-/// looked, without a record, or refused. Errors: 1xx.
+/// Makes the settings of a single step with which an operator deletes a record. `guard` is that of the record
+/// that the operator has read. It ends in the event looked, without a record, or refused. Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_forget(
     scope: *const fencepost_scope,
@@ -232,8 +243,9 @@ pub unsafe extern "C" fn fencepost_scope_forget(
     unsafe { make(scope, settings, of) }
 }
 
-/// Settings of a single step: deletes what no request of the scope would miss. It ends in the event swept or refused. On Redis it deletes nothing,
-/// because the server expires records by itself. Errors: `NULL_POINTER`.
+/// Makes the settings of a single step that sweeps: it deletes the records of the scope that are free or past
+/// their retention. It ends in the event swept or refused. On Redis it deletes nothing, because the server
+/// expires records by itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_sweep(
     scope: *const fencepost_scope,
@@ -244,8 +256,9 @@ pub unsafe extern "C" fn fencepost_scope_sweep(
     unsafe { make(scope, settings, of) }
 }
 
-/// A key for one step of an operation at another service, such as a payment provider: the same for all attempts and in all languages. Writes
-/// `FENCEPOST_DERIVED_SIZE` bytes. Errors: 1xx.
+/// Writes a key for one step of an operation at another service, such as a payment provider. The key is the
+/// same for all attempts and in all languages. The function writes `FENCEPOST_DERIVED_SIZE` bytes. Errors:
+/// 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_derive(
     scope: *const fencepost_scope,
@@ -273,7 +286,7 @@ pub unsafe extern "C" fn fencepost_scope_derive(
     })
 }
 
-/// Frees a scope; settings stay. NULL is ignored.
+/// Frees a scope, and ignores NULL. Settings that the scope made stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_free(scope: *mut fencepost_scope) {
     // SAFETY: the header asks for a scope that is not used again.

@@ -9,10 +9,11 @@ use crate::{
     view,
 };
 
-/// The settings of one lock or operation, checked. They may be shared by any number of hubs and threads as long as no thread changes them.
+/// The checked settings of one lock or operation. Any number of hubs and threads may share them, as long as
+/// no thread changes them.
 #[derive(Debug)]
 pub struct fencepost_settings {
-    /// As given: every change checks them all again. `None` if a scope has made them.
+    /// As given, because a change checks all of them again. `None` if a scope made them.
     raw: Option<RawSettings>,
     pub(crate) checked: Settings,
 }
@@ -26,9 +27,11 @@ impl fencepost_settings {
 
     /// The settings as given.
     pub(crate) fn raw(&self) -> Result<RawSettings, Fault> {
-        self.raw
-            .clone()
-            .ok_or_else(|| Fault::bad_argument("a scope has made these settings: they cannot be changed"))
+        self.raw.clone().ok_or_else(|| {
+            Fault::bad_argument(
+                "a scope made these settings: they cannot be changed; make new ones with the scope",
+            )
+        })
     }
 
     fn set(&mut self, key: &str, value: impl Into<Value>) -> Result<(), Fault> {
@@ -43,11 +46,18 @@ impl From<Settings> for fencepost_settings {
     }
 }
 
-/// Reads settings from a JSON text, such as `{"server": "redis", "kind": "lock", "name": "stock/42", "ttl": 10000000}`. `server` is `zookeeper`, `redis` or
-/// `memory`. `kind` is `lock`, `reader`, `writer`, `semaphore`, `election` or `multi-lock`. All need a `name`, a multi-lock `names` instead. `prefix` is
-/// where a lock lies on ZooKeeper. The options are those of docs/reference/options.md; durations are in microseconds. `null` stands for an option that
-/// is not given. A kind of machine stands for server and kind: `redis-string`, `zookeeper-mutex`, `zookeeper-single`, `zookeeper-reader` and so on.
-/// Errors: 1xx.
+/// Parses settings from a JSON text, such as
+/// `{"server": "redis", "kind": "lock", "name": "stock/42", "ttl": 10000000}`. The caller frees them with
+/// `fencepost_settings_free`. Errors: 1xx.
+///
+/// - `server` is `zookeeper`, `redis` or `memory`.
+/// - `kind` is `lock`, `reader`, `writer`, `semaphore`, `election` or `multi-lock`. Instead of server and
+///   kind, `kind` may be a kind of machine: `redis-string`, `zookeeper-mutex`, `zookeeper-single`,
+///   `zookeeper-reader` and so on.
+/// - `name` is the name of the lock. A multi-lock has `names` instead.
+/// - `prefix` is the path below which the lock is on ZooKeeper.
+/// - The options are those of docs/reference/options.md. Durations are in microseconds. An option with the
+///   value `null` is not given.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_parse(
     json: *const u8,
@@ -67,7 +77,8 @@ pub unsafe extern "C" fn fencepost_settings_parse(
     })
 }
 
-/// Settings of a kind of machine with a name, and no options: the same as parsing `{"kind": …, "name": …}`, with no JSON to write. Errors: 1xx.
+/// Makes settings of a kind of machine and a name, without options. It is the same as parsing
+/// `{"kind": …, "name": …}`. Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_new(
     kind: *const u8,
@@ -87,7 +98,8 @@ pub unsafe extern "C" fn fencepost_settings_new(
     })
 }
 
-/// Sets a duration in microseconds, by its key in the JSON form (`ttl`, `max_hold`, …). On an error, 1xx, nothing has changed.
+/// Sets a duration in microseconds. `key` is its key in the JSON form (`ttl`, `max_hold`, …). On an error,
+/// nothing changes. Errors: 1xx; `BAD_ARGUMENT` for settings that a scope made.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_set_micros(
     settings: *mut fencepost_settings,
@@ -99,7 +111,8 @@ pub unsafe extern "C" fn fencepost_settings_set_micros(
     unsafe { set(settings, key, key_size, micros.into()) }
 }
 
-/// Sets a switch, by its key in the JSON form (`renew`). On an error, 1xx, nothing has changed.
+/// Sets an option that is on or off. `key` is its key in the JSON form (`renew`, …). On an error, nothing
+/// changes. Errors: 1xx; `BAD_ARGUMENT` for settings that a scope made.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_set_switch(
     settings: *mut fencepost_settings,
@@ -111,7 +124,8 @@ pub unsafe extern "C" fn fencepost_settings_set_switch(
     unsafe { set(settings, key, key_size, on.into()) }
 }
 
-/// Sets a text, by its key in the JSON form (`prefix`, `owner`). On an error, 1xx, nothing has changed.
+/// Sets a text. `key` is its key in the JSON form (`prefix`, `owner`, …). On an error, nothing changes.
+/// Errors: 1xx; `BAD_ARGUMENT` for settings that a scope made.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_set_text(
     settings: *mut fencepost_settings,
@@ -121,7 +135,7 @@ pub unsafe extern "C" fn fencepost_settings_set_text(
     text_size: usize,
 ) -> fencepost_result {
     guard(|| {
-        // SAFETY: the header asks for readable views, and settings that nobody else uses.
+        // SAFETY: the header asks for readable views, and settings that no other thread uses.
         unsafe {
             let text = view::text(text, text_size)?;
             exclusive(settings)?.set(view::text(key, key_size)?, text)?;
@@ -139,13 +153,13 @@ unsafe fn set(
     value: Value,
 ) -> fencepost_result {
     guard(|| {
-        // SAFETY: the header asks for a readable view, and settings that nobody else uses.
+        // SAFETY: the header asks for a readable view, and settings that no other thread uses.
         unsafe { exclusive(settings)?.set(view::text(key, key_size)?, value)? };
         Ok(())
     })
 }
 
-/// Which hubs take these settings; 0 for NULL.
+/// Returns the `fencepost_family` of the hubs that take these settings; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_family(settings: *const fencepost_settings) -> u32 {
     quietly(|| {

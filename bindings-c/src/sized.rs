@@ -1,24 +1,23 @@
-//! Structures of the caller's that begin with their size: a later version of this library may know more members than its caller.
+//! Structures of the caller that begin with their size. A later version of this library may know more members
+//! than its caller does.
 
 use std::mem::size_of;
 
 use crate::boundary::{Fault, require};
 
-/// A structure that the caller has and this library fills in.
+/// A structure that the caller provides and this library fills.
 ///
-/// # Safety
-/// Its first member is its size in bytes, a `usize`.
+/// # Safety Its first member is its size in bytes, a `usize`.
 pub(crate) unsafe trait Filled: Copy {
-    /// What C calls it.
+    /// Its name in C.
     const NAME: &'static str;
-    /// How large it was in its first version.
+    /// Its size in its first version.
     const FIRST: usize;
 }
 
-/// Says whether the caller's structure is one that can be filled in: its size is there.
+/// Returns the size of the caller's structure, if the caller has set it.
 ///
-/// # Safety
-/// `place` is NULL, or its size can be read.
+/// # Safety `place` is NULL, or its size can be read.
 pub(crate) unsafe fn check<T: Filled>(place: *const T) -> Result<usize, Fault> {
     require(place)?;
     // SAFETY: by the trait's promise the size comes first, and the caller's that it can be read.
@@ -33,10 +32,9 @@ pub(crate) unsafe fn check<T: Filled>(place: *const T) -> Result<usize, Fault> {
     Ok(size)
 }
 
-/// Fills in as much of a structure as its caller knows, but for its size.
+/// Fills the members that the caller knows, except the size.
 ///
-/// # Safety
-/// `place` has passed [`check`] with this size, and so many bytes can be written.
+/// # Safety `place` has passed [`check`] with this size, and so many bytes can be written.
 pub(crate) unsafe fn fill<T: Filled>(place: *mut T, size: usize, value: &T) {
     let known = size.min(size_of::<T>());
     let head = size_of::<usize>();

@@ -1,4 +1,4 @@
-//! Settings from keys and values, all of them at once.
+//! Settings from keys and values.
 
 use fencepost_core::{RawSettings, options::Value};
 
@@ -9,27 +9,28 @@ use crate::{
     view::{self, fencepost_view},
 };
 
-/// What a setting's value is.
+/// The type of a setting's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_value_kind {
-    /// `text`.
+    /// A text, in `text`.
     Text = 1,
-    /// `number`; durations are in microseconds.
+    /// A number, in `number`. Durations are in microseconds.
     Number = 2,
-    /// `number`: on, unless it is 0.
+    /// On or off: `number` is 0 for off.
     Switch = 3,
-    /// `text_count` texts at `texts`.
+    /// A list of `text_count` texts, at `texts`.
     Texts = 4,
 }
 
-/// One key of settings with its value, as in their JSON form. Everything in it belongs to the caller.
+/// One key of settings with its value, as in their JSON form. The caller owns everything in it; the library
+/// copies what it needs.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_setting {
     /// The key: `kind`, `name`, `permits`, …
     pub key: fencepost_view,
-    /// A `fencepost_value_kind`.
+    /// The type of the value, a `fencepost_value_kind`.
     pub value: u32,
     /// For `FENCEPOST_VALUE_KIND_NUMBER` and `FENCEPOST_VALUE_KIND_SWITCH`.
     pub number: i64,
@@ -37,12 +38,12 @@ pub struct fencepost_setting {
     pub text: fencepost_view,
     /// For `FENCEPOST_VALUE_KIND_TEXTS`.
     pub texts: *const fencepost_view,
-    /// How many texts there are.
+    /// The number of texts.
     pub text_count: usize,
 }
 
-/// Settings of so many keys with their values: the same as parsing the JSON object that has them, with no JSON to write. Of a key that is given
-/// twice the last value counts. Errors: 1xx.
+/// Makes settings from `given_count` keys with their values. It is the same as parsing a JSON object with
+/// these keys (`fencepost_settings_parse`). If a key is given twice, the last value counts. Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_of(
     given: *const fencepost_setting,
@@ -96,6 +97,10 @@ unsafe fn value(setting: &fencepost_setting) -> Result<Value, Fault> {
             let texts = (0..setting.text_count).map(|index| text(unsafe { setting.texts.add(index).read() }));
             texts.collect::<Result<Vec<_>, _>>()?.into()
         }
-        kind => return Err(Fault::bad_argument(format!("there is no kind of value {kind}"))),
+        kind => {
+            return Err(Fault::bad_argument(format!(
+                "there is no kind of value {kind}: set a fencepost_value_kind"
+            )));
+        }
     })
 }

@@ -1,8 +1,8 @@
-//! Which version this is.
+//! The version of the header and of the library.
 
 use std::ffi::{CStr, c_char};
 
-/// The version of this header: 10000 times the first number, 100 times the second, and the third.
+/// The version of this header as a number: 10000 times the major, 100 times the minor, and the patch version.
 pub const FENCEPOST_VERSION: u32 = 100;
 
 const NAME: &str = concat!(env!("CARGO_PKG_VERSION"), "\0");
@@ -25,13 +25,14 @@ const _: () = assert!(
     "the header's version is not the package's"
 );
 
-/// The version of the library that runs, as a number like `FENCEPOST_VERSION`, which is that of the header.
+/// Returns the version of the library that runs, as a number like `FENCEPOST_VERSION`.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_version() -> u32 {
     FENCEPOST_VERSION
 }
 
-/// The same in words, such as `0.1.0`.
+/// Returns the version of the library that runs, as a text such as `0.1.0`. It is NUL-terminated and never
+/// NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn fencepost_version_name() -> *const c_char {
     CStr::from_bytes_with_nul(NAME.as_bytes()).map_or(std::ptr::null(), CStr::as_ptr)

@@ -1,17 +1,17 @@
-//! Bytes that belong to somebody else.
+//! Bytes that the caller owns.
 
 use crate::{
     boundary::{Fault, guard, require},
     result::fencepost_result,
 };
 
-/// Some bytes: where they begin, and how many. Not NUL-terminated. Text is UTF-8.
+/// A pointer to bytes, and their number. The bytes have no NUL at the end. A text is UTF-8.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_view {
-    /// The first byte; may be NULL if there are none.
+    /// The first byte; may be NULL if `size` is 0.
     pub data: *const u8,
-    /// How many bytes.
+    /// The number of bytes.
     pub size: usize,
 }
 
@@ -29,8 +29,7 @@ impl fencepost_view {
     }
 }
 
-/// # Safety
-/// `data` is NULL, or the beginning of `size` readable bytes that nobody changes for `'a`.
+/// # Safety `data` is NULL, or the beginning of `size` readable bytes that no code changes for `'a`.
 pub(crate) unsafe fn bytes<'a>(data: *const u8, size: usize) -> Result<&'a [u8], Fault> {
     if size == 0 {
         return Ok(&[]);
@@ -45,11 +44,11 @@ pub(crate) unsafe fn bytes<'a>(data: *const u8, size: usize) -> Result<&'a [u8],
 pub(crate) unsafe fn text<'a>(data: *const u8, size: usize) -> Result<&'a str, Fault> {
     // SAFETY: passed on.
     let bytes = unsafe { bytes(data, size) }?;
-    std::str::from_utf8(bytes).map_err(|error| Fault::bad_argument(format!("text is not UTF-8: {error}")))
+    std::str::from_utf8(bytes).map_err(|error| Fault::bad_argument(format!("the text is not UTF-8: {error}")))
 }
 
-/// Whether bytes are text: for what a program takes in its user's words and gives to no hub. Errors: `BAD_ARGUMENT` if they are not UTF-8;
-/// `fencepost_detail` says where.
+/// Checks that bytes are UTF-8, for a library that keeps a text and passes it to no hub. Errors:
+/// `BAD_ARGUMENT` if they are not; `fencepost_detail` says at which byte.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_text_check(bytes: *const u8, bytes_size: usize) -> fencepost_result {
     // SAFETY: the header asks for a readable view.

@@ -29,11 +29,11 @@ struct story {
 
 static uint64_t open_one(struct story *story, uint64_t at, const char *name) {
     fencepost_settings *settings = settings_for(story->kind, name);
-    static uint64_t owner[2];
+    static uint64_t contender[2];
     uint64_t key = 0;
 
-    owner[0]++;
-    CHECK_RESULT(fencepost_hub_open(story->hub, at, settings, (const uint8_t *)owner, 1, &key), FENCEPOST_OK);
+    contender[0]++;
+    CHECK_RESULT(fencepost_hub_open(story->hub, at, settings, (const uint8_t *)contender, 1, &key), FENCEPOST_OK);
     fencepost_settings_free(settings);
     return key;
 }

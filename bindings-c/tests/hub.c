@@ -1,7 +1,7 @@
 /* The raw hub: bad input, replies of the wrong shape, and a hub on memory. */
 #include "check.h"
 
-static const uint8_t owner[17] = "sixteen random b";
+static const uint8_t contender[17] = "sixteen random b";
 
 static fencepost_settings *settings_of(const char *json) {
     fencepost_settings *settings = NULL;
@@ -20,7 +20,7 @@ static fencepost_hub *begun(uint32_t family, const char *json, uint64_t *id) {
     CHECK_RESULT(fencepost_hub_new(family, 1, &hub), FENCEPOST_OK);
     if (family == FENCEPOST_FAMILY_ZOOKEEPER)
         CHECK_RESULT(fencepost_hub_session(hub, 1, FENCEPOST_SESSION_STATE_CONNECTED, 7, 9000000), FENCEPOST_OK);
-    CHECK_RESULT(fencepost_hub_open(hub, 1, settings, owner, 1, &key), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_hub_open(hub, 1, settings, contender, 1, &key), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_acquire(hub, 1, key, FENCEPOST_FOREVER), FENCEPOST_OK);
     fencepost_settings_free(settings);
     CHECK_RESULT(fencepost_hub_poll_output(hub, FENCEPOST_ALL, &output), FENCEPOST_OK);
@@ -75,7 +75,7 @@ static void nothing_at_all(void) {
 
     CHECK_FAULT(fencepost_hub_new(9, 1, &hub), FENCEPOST_RESULT_BAD_ARGUMENT, "9");
     CHECK_RESULT(fencepost_hub_new(FENCEPOST_FAMILY_REDIS, 1, NULL), FENCEPOST_RESULT_NULL_POINTER);
-    CHECK_RESULT(fencepost_hub_open(NULL, 1, settings, owner, 1, &key), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_hub_open(NULL, 1, settings, contender, 1, &key), FENCEPOST_RESULT_NULL_POINTER);
     CHECK_RESULT(fencepost_hub_poll_output(NULL, 0, &output), FENCEPOST_RESULT_NULL_POINTER);
     CHECK_RESULT(fencepost_hub_acquire(NULL, 1, 1, 1), FENCEPOST_RESULT_NULL_POINTER);
     CHECK_RESULT(fencepost_hub_release(NULL, 1, 1), FENCEPOST_RESULT_NULL_POINTER);
@@ -86,8 +86,8 @@ static void nothing_at_all(void) {
     CHECK(fencepost_hub_pending(NULL) == 0 && fencepost_hub_id(NULL) == 0);
     CHECK_RESULT(fencepost_hub_new(FENCEPOST_FAMILY_REDIS, 1, &hub), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_open(hub, 1, settings, NULL, 1, &key), FENCEPOST_RESULT_NULL_POINTER);
-    CHECK_RESULT(fencepost_hub_open(hub, 1, NULL, owner, 1, &key), FENCEPOST_RESULT_NULL_POINTER);
-    CHECK_RESULT(fencepost_hub_open(hub, 1, settings, owner, 1, NULL), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_hub_open(hub, 1, NULL, contender, 1, &key), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_hub_open(hub, 1, settings, contender, 1, NULL), FENCEPOST_RESULT_NULL_POINTER);
     CHECK_RESULT(fencepost_hub_poll_output(hub, 0, NULL), FENCEPOST_RESULT_NULL_POINTER);
     fencepost_hub_free(hub);
     fencepost_hub_free(NULL);
@@ -101,8 +101,8 @@ static void misuse(void) {
 
     CHECK_RESULT(fencepost_hub_new(FENCEPOST_FAMILY_REDIS, 1, &hub), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_new(FENCEPOST_FAMILY_ZOOKEEPER, 1, &other), FENCEPOST_OK);
-    CHECK_FAULT(fencepost_hub_open(other, 1, settings, owner, 1, &key), FENCEPOST_RESULT_WRONG_FAMILY, "zookeeper");
-    CHECK_RESULT(fencepost_hub_open(hub, 1, settings, owner, 1, &key), FENCEPOST_OK);
+    CHECK_FAULT(fencepost_hub_open(other, 1, settings, contender, 1, &key), FENCEPOST_RESULT_WRONG_FAMILY, "zookeeper");
+    CHECK_RESULT(fencepost_hub_open(hub, 1, settings, contender, 1, &key), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_release(hub, 1, key), FENCEPOST_RESULT_NOT_HELD);
     CHECK_RESULT(fencepost_hub_cancel(hub, 1, key), FENCEPOST_RESULT_NOT_WAITING);
     CHECK_RESULT(fencepost_hub_extend(hub, 1, key + 1), FENCEPOST_RESULT_UNKNOWN_KEY);
@@ -113,7 +113,7 @@ static void misuse(void) {
     CHECK_RESULT(fencepost_hub_session(other, 1, 99, 1, 1), FENCEPOST_RESULT_BAD_ARGUMENT);
     CHECK_RESULT(fencepost_hub_watch(other, 1, 1, 1, 0), FENCEPOST_RESULT_BAD_ARGUMENT);
     CHECK_RESULT(fencepost_hub_shutdown(hub, 1), FENCEPOST_OK);
-    CHECK_RESULT(fencepost_hub_open(hub, 1, settings, owner, 1, &key), FENCEPOST_RESULT_CLIENT_CLOSED);
+    CHECK_RESULT(fencepost_hub_open(hub, 1, settings, contender, 1, &key), FENCEPOST_RESULT_CLIENT_CLOSED);
     fencepost_hub_free(hub);
     fencepost_hub_free(other);
     fencepost_settings_free(settings);
@@ -165,12 +165,12 @@ static void memory_needs_no_driver(void) {
     CHECK_RESULT(fencepost_memory_hub(memory, 1, 2, &second), FENCEPOST_OK);
     CHECK_RESULT(fencepost_memory_hub(NULL, 1, 2, &second), FENCEPOST_RESULT_NULL_POINTER);
     CHECK(fencepost_hub_id(first) != fencepost_hub_id(second));
-    CHECK_RESULT(fencepost_hub_open(first, 1, settings, owner, 1, &one), FENCEPOST_OK);
-    CHECK_RESULT(fencepost_hub_open(second, 1, settings, owner + 1, 1, &two), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_hub_open(first, 1, settings, contender, 1, &one), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_hub_open(second, 1, settings, contender + 1, 1, &two), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_acquire(first, 1, one, FENCEPOST_FOREVER), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_poll_output(first, FENCEPOST_ALL, &output), FENCEPOST_OK);
     CHECK(output.kind == FENCEPOST_OUTPUT_KIND_EVENT && output.event->kind == FENCEPOST_EVENT_KIND_ACQUIRED);
-    CHECK(output.key == one && output.event->has_fence && memcmp(output.event->owner, owner, 16) == 0);
+    CHECK(output.key == one && output.event->has_fence && memcmp(output.event->contender, contender, 16) == 0);
     fence = output.event->fence;
     CHECK_RESULT(fencepost_hub_acquire(second, 1, two, FENCEPOST_FOREVER), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_poll_output(second, FENCEPOST_ALL, &output), FENCEPOST_OK);

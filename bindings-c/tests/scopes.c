@@ -96,10 +96,10 @@ static fencepost_scope *payments(void) {
 /* A machine with these settings, which has begun; frees the settings. Its command's id. */
 static uint64_t begin(fencepost_hub *hub, fencepost_settings *settings, uint64_t *key) {
     fencepost_output output = {.size = sizeof output};
-    static uint64_t owner[2];
+    static uint64_t contender[2];
 
-    owner[0]++;
-    CHECK_RESULT(fencepost_hub_open(hub, 1, settings, (const uint8_t *)owner, 1, key), FENCEPOST_OK);
+    contender[0]++;
+    CHECK_RESULT(fencepost_hub_open(hub, 1, settings, (const uint8_t *)contender, 1, key), FENCEPOST_OK);
     fencepost_settings_free(settings);
     CHECK_RESULT(fencepost_hub_try_acquire(hub, 1, *key), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_poll_output(hub, *key, &output), FENCEPOST_OK);

@@ -59,17 +59,17 @@ static int open_machine(fencepost_hub *hub, const cJSON *step, uint64_t at) {
     char *json = json_of(cJSON_GetObjectItemCaseSensitive(step, "settings"));
     const char *hex = text_of(step, "owner");
     fencepost_settings *settings = NULL;
-    uint8_t owner[16] = {0};
+    uint8_t contender[16] = {0};
     unsigned byte;
     uint64_t key;
     size_t i;
     int result;
 
-    for (i = 0; i < sizeof owner && sscanf(hex + 2 * i, "%2x", &byte) == 1; i++)
-        owner[i] = (uint8_t)byte;
+    for (i = 0; i < sizeof contender && sscanf(hex + 2 * i, "%2x", &byte) == 1; i++)
+        contender[i] = (uint8_t)byte;
     result = fencepost_settings_parse((const uint8_t *)json, strlen(json), &settings);
     if (result == FENCEPOST_OK)
-        result = fencepost_hub_open(hub, at, settings, owner, number_of(step, "seed"), &key);
+        result = fencepost_hub_open(hub, at, settings, contender, number_of(step, "seed"), &key);
     fencepost_settings_free(settings);
     free(json);
     return result;

@@ -64,8 +64,8 @@ static void write_acquired(struct text *text, const fencepost_event *event) {
     size_t i;
 
     text_add(text, ",\"attempt\":\"");
-    for (i = 0; i < sizeof event->owner; i++)
-        text_add(text, "%02x", event->owner[i]);
+    for (i = 0; i < sizeof event->contender; i++)
+        text_add(text, "%02x", event->contender[i]);
     text_add(text, "-%" PRIu32 "\",\"fence\":", event->attempt);
     if (event->has_fence)
         text_add(text, "\"%" PRIu64 "\"", event->fence);
