@@ -11,37 +11,41 @@
  *     fencepost_release(grant);
  *     fencepost_grant_free(grant);
  * } else {
- *     puts(fencepost_detail());                     // TIMEOUT: somebody else holds it
+ *     puts(fencepost_detail());                     // TIMEOUT: another contender holds it
  * }
  * fencepost_close(client);
  * fencepost_client_free(client);
  * @endcode
  *
- * - Times are whole milliseconds. Text is UTF-8 and NUL-terminated.
- * - Every fallible function answers a `fencepost_result`; `fencepost_detail` says more, for the calling thread. Outputs
- * are written on success only. NULL where an object is needed gives `FENCEPOST_RESULT_NULL_POINTER`.
- * - Clients, locks, attempts and grants may be used from any thread at the same time; freeing one while another thread
- * uses it, and setting the options of a shared lock, are the exceptions.
- * - There are no callbacks: no code of the program ever runs inside fencepost, but for what the program has registered
- * with a client library itself (see fencepost-redis.h), and then without any lock of fencepost.
- * - Without memory, what these libraries allocate gives `OUT_OF_MEMORY`. The hub below them, libfencepost, is written
- * in Rust, whose small allocations end the process by `abort()` where there is no memory; and libzookeeper and hiredis
- * do not check all of theirs, so that such a process may crash in them. On Linux memory as a rule runs out in another
- * way: the system ends a process.
- * - A program asks `fencepost_version` where it may meet an older library than its header: `FENCEPOST_VERSION`.
- * - A thread that is cancelled (`pthread_cancel`) in a call finishes the call: the cancellation acts behind it. What
- * ends a wait is `fencepost_attempt_cancel`.
- * - After a fork, the child connects anew: every call on an object of its parent gives
- * `FENCEPOST_RESULT_WRONG_PROCESS`, and frees of such objects do nothing. Other threads may use fencepost while one
- * forks. glibc's name look-ups are not made for that: a child that is forked during one may hang in its own. So a fork
- * waits until fencepost's have ended, a second at most. It does not wait for those of libzookeeper_mt's threads, or of
- * a handle or connection of the program's.
+ * - Times are whole milliseconds. Texts are UTF-8 and NUL-terminated.
+ * - Every fallible function returns a `fencepost_result`. `fencepost_detail` returns the text of the calling thread's
+ *   last error. A function writes its outputs on success only. Comments write `BUSY` for `FENCEPOST_RESULT_BUSY`. If a
+ *   required pointer is NULL, the function returns `NULL_POINTER`.
+ * - Any thread may use clients, locks, attempts and grants at any time, with two exceptions: do not free an object
+ * while another thread uses it, and do not set the options of a lock that threads share.
+ * - There are no callbacks. fencepost calls the program's code only if the program has registered it with a client
+ *   library (see fencepost-redis.h), and then it holds no lock of its own.
+ * - If there is no memory, these libraries return `OUT_OF_MEMORY`. libfencepost below them is written in Rust, and ends
+ *   the process by `abort()` if one of its small allocations fails. libzookeeper and hiredis do not check all their
+ *   allocations, so the process may crash in them. On Linux, the system usually ends a process before an allocation
+ *   fails.
+ * - If a program may run with an older library than its header, it compares `fencepost_version()` with
+ *   `FENCEPOST_VERSION`.
+ * - If a thread is cancelled (`pthread_cancel`) in a call, it first finishes the call. To end a wait, use
+ *   `fencepost_attempt_cancel`.
+ * - After a fork, the child connects anew. Every call on an object of the parent returns `WRONG_PROCESS`, and freeing
+ *   such an object does nothing. Other threads may use fencepost during the fork. A child that is forked while glibc
+ *   resolves a host name may hang when it resolves one itself. So a fork waits until fencepost's own resolutions have
+ *   ended, for at most a second. It does not wait for those of libzookeeper_mt's threads, or of a connection that the
+ *   program made.
  *
- * Two ways to wait. **Blocking**: the calls without `_start`. While no call is under way, a thread of the client renews
- * what is held; it blocks all signals, starts with the first need, and ends with `fencepost_close`. **An event loop**:
- * call `fencepost_client_fd` once before the first acquire, and the client makes no thread of its own; poll that
- * descriptor for reading, at most for `fencepost_client_timeout`, then call `fencepost_client_process`, and ask the
- * `_finish` functions.
+ * There are two ways to wait:
+ *
+ * - **Blocking calls**: the calls without `_start`. While no call is in progress, a thread of the client renews the
+ *   grants. The thread blocks all signals, starts when it is first needed, and ends with `fencepost_close`.
+ * - **An event loop**: call `fencepost_client_fd` once, before the first acquire. The client then starts no thread.
+ *   Poll the descriptor for reading, for at most `fencepost_client_timeout`. Then call `fencepost_client_process`, and
+ *   ask the `_finish` functions for results.
  */
 #ifndef FENCEPOST_CLIENT_H
 #define FENCEPOST_CLIENT_H
@@ -52,25 +56,24 @@
 extern "C" {
 #endif
 
-/** A connection to a lock server, with everything held over it. */
+/** A client of a lock server: a connection, and all locks and grants on it. */
 typedef struct fencepost_client fencepost_client;
-/** A name with settings. It sends nothing, is cheap, and may be shared. */
+/** A lock: a name with settings. It sends no requests, needs little memory, and threads may share it. */
 typedef struct fencepost_lock fencepost_lock;
-/** An acquire that has not been decided yet. */
+/** An acquire that has begun. It ends with a grant or an error. */
 typedef struct fencepost_attempt fencepost_attempt;
-/** The right to hold a lock, from its acquire to its release or loss. */
+/** The right to hold a lock, from the acquire to the release or the loss. */
 typedef struct fencepost_grant fencepost_grant;
 
-/* ---- clients
- * -------------------------------------------------------------------------------------------------------------------
- */
+/* ---- clients ---- */
 
 /**
- * Connects: `memory:`, `memory:NAME`, `zk://HOST:PORT,.../PREFIX?session_timeout=MS`,
- * `redis://USER:PASSWORD@HOST:PORT/DATABASE`. It does not wait for the server: connecting is part of an acquire's
- * acquire timeout. For zk: and redis:, the library libfencepost-zookeeper or libfencepost-redis is loaded if the
- * program is not linked with it. To use a connection that exists already, see fencepost-zookeeper.h and
- * fencepost-redis.h.
+ * Makes a client of the server at `url`: `memory:`, `memory:NAME`, `zk://HOST:PORT,.../PREFIX?session_timeout=MS`,
+ * `redis://USER:PASSWORD@HOST:PORT/DATABASE` or `rediss://...?ca=PATH`. It does not wait for the server: an acquire
+ * timeout includes the time to connect. For an address of ZooKeeper or Redis, it loads libfencepost-zookeeper or
+ * libfencepost-redis, unless the program is linked with it. To use a connection of the program, see
+ * fencepost-zookeeper.h and fencepost-redis.h. The caller closes the client with `fencepost_close`, and frees it with
+ * `fencepost_client_free`.
  *
  * Errors: 1xx for the address; `DRIVER_MISSING`; `UNREACHABLE` for a host name that cannot be resolved;
  * `OUT_OF_MEMORY`; `SYSTEM_ERROR`.
@@ -78,72 +81,86 @@ typedef struct fencepost_grant fencepost_grant;
 fencepost_result fencepost_connect(const char *url, fencepost_client **client);
 
 /**
- * Releases all grants, gives up all attempts, waits for the server's answers, and closes the connection, unless it was
- * the caller's: within five seconds together. Of these, 0.2 s are kept for the end of threads, and on libzookeeper_mt
- * 1.5 s for the library's own farewell, so that a silent server's answers are waited for 4.8 s, or 3.3 s. A grant that
- * is held then is lost as `LOST_CONNECTION_CLOSED`, which ends a `fencepost_grant_wait_lost` in another thread, and is
- * what every call on the grant answers from then on. Every other later call on the client and its objects gives
- * `CLIENT_CLOSED`. On a connection that its owner's event loop drives, it does not wait: use `fencepost_close_start`.
- * Errors: `CLEANUP_INCOMPLETE`, with the number of locks whose release the server has not confirmed, or has refused;
- * they go with their lease or session. The first close reports this; another one, at the same time or later, waits
- * until the first has ended, and answers success. `WOULD_BLOCK` in a callback of the connection; `WRONG_PROCESS`.
+ * Closes a client. It releases all grants, cancels all attempts, waits for the server's answers, and closes the
+ * connection, unless the connection is the program's. All of this takes at most five seconds. Of these, 0.2 s are for
+ * the end of threads, and with libzookeeper_mt 1.5 s for the end of the session. So the client waits at most 4.8 s or
+ * 3.3 s for a silent server.
+ *
+ * A grant that is still held is lost as `LOST_CONNECTION_CLOSED`. This ends a `fencepost_grant_wait_lost` in another
+ * thread, and every later call on the grant returns it. Every other later call on the client and its objects returns
+ * `CLIENT_CLOSED`. On a connection that the program's event loop drives, this function does not wait: use
+ * `fencepost_close_start`.
+ *
+ * Errors: `CLEANUP_INCOMPLETE` if the server has not confirmed the release of some locks, or has refused it. The text
+ * has their number. These locks end with their lease or session. Only the first close reports this: another close waits
+ * until the first one has ended, and returns success. `WOULD_BLOCK` in a callback of the connection; `WRONG_PROCESS`.
  */
 fencepost_result fencepost_close(fencepost_client *client);
 
-/** Begins to close, in an event loop: grants are lost and attempts are over at once, the rest needs turns of the loop.
- * Success, too, if a close has begun. Errors: `WOULD_BLOCK` in a callback of the connection; `WRONG_PROCESS`. */
+/**
+ * Begins to close a client, in an event loop. Grants are lost and attempts end at once. The rest needs further calls of
+ * `fencepost_client_process`. Returns success also if a close has begun before. Errors: `WOULD_BLOCK` in a callback of
+ * the connection; `WRONG_PROCESS`.
+ */
 fencepost_result fencepost_close_start(fencepost_client *client);
 
-/** What has become of it, without waiting for the server: `PENDING`, five seconds at most; then as `fencepost_close`.
- * `fencepost_client_process` and `fencepost_client_timeout` work until then. If another thread closes the client, it
- * answers `PENDING` until that has ended, which makes the descriptor readable, and then success. `CLIENT_CLOSED` if no
- * close has begun. */
+/**
+ * Returns the result of a close without waiting: `PENDING` for at most five seconds, then the result of
+ * `fencepost_close`. Until then, `fencepost_client_process` and `fencepost_client_timeout` work. If another thread
+ * closes the client, the result is `PENDING` until that close has ended, and then success. The end of that close makes
+ * the descriptor readable. Errors: `CLIENT_CLOSED` if no close has begun.
+ */
 fencepost_result fencepost_close_finish(fencepost_client *client);
 
-/** How long an acquire waits for the client's first connection, in milliseconds; by default 5000. Then it is
- * `UNREACHABLE`, whatever its own timeout: a misspelt address is no lock that somebody holds. It is for acquires that
- * begin from now on. After the first connection, acquires wait for a server to come back. Errors: `NOT_POSITIVE`;
- * `CLIENT_CLOSED`. */
+/**
+ * Sets how long an acquire waits for the client's first connection, in milliseconds; the default is 5000. After that
+ * time the acquire fails as `UNREACHABLE`, even if its own timeout is longer, because the address may be wrong. The
+ * setting applies to acquires that begin later. After the first connection, an acquire waits for a server until its own
+ * timeout ends. Errors: `NOT_POSITIVE`; `CLIENT_CLOSED`.
+ */
 fencepost_result fencepost_client_set_connect_timeout(fencepost_client *client, int64_t timeout);
 
-/** Frees a client, and closes it first if that was not done, or waits for another thread that does. Its locks, attempts
- * and grants may be freed later. NULL is ignored. */
+/**
+ * Frees a client, and ignores NULL. If the client is not closed, this closes it, or waits for the thread that closes
+ * it. The client's locks, attempts and grants may be freed later.
+ */
 void fencepost_client_free(fencepost_client *client);
 
-/* ---- what to acquire
- * -------------------------------------------------------------------------------------------------------------
- */
+/* ---- what to acquire ---- */
 
-/** What a lock is. All but the mutex are for ZooKeeper (and `memory:`): elsewhere they give `UNKNOWN_OPTION`. */
+/**
+ * The kind of a lock. All kinds except the mutex need ZooKeeper or `memory:`; on Redis they return `UNKNOWN_OPTION`.
+ */
 typedef enum fencepost_kind {
-    /** One holds it, in the order of arrival. */
+    /** One contender holds it at a time. Waiters get it in the order of their arrival. */
     FENCEPOST_KIND_MUTEX = 0,
-    /** A share of a read/write lock: many readers hold it together. */
+    /** The reader of a read/write lock. Many readers may hold the lock at once. */
     FENCEPOST_KIND_READER = 1,
-    /** All of a read/write lock. */
+    /** The writer of a read/write lock. It excludes readers and other writers. */
     FENCEPOST_KIND_WRITER = 2,
-    /** An election: a grant is a term, which lasts until it is released or lost. */
+    /** An election. A grant is a term: its holder leads until it releases or loses the grant. */
     FENCEPOST_KIND_ELECTION = 3,
-    /** One of `permits`. */
+    /** One of the `permits` of a semaphore. */
     FENCEPOST_KIND_SEMAPHORE = 4,
-    /** All of `names`, or none. */
+    /** All locks in `names`, or none. */
     FENCEPOST_KIND_MULTI_LOCK = 5
 } fencepost_kind;
 
 /**
- * The options of a lock. What is zero has its default. What a kind or a server does not have is refused when the lock
- * is made: docs/reference/options.md has the options of each kind and server. Errors name them as that table does:
- * `fair` for `unfair`, `renew` for `without_renewal`. Everything in it is copied. Written with `FENCEPOST_OPTIONS`:
+ * The options of a lock, written with `FENCEPOST_OPTIONS`. A member that is zero has its default. The call that makes
+ * the lock refuses an option that the kind or the server does not have; docs/reference/options.md has the options of
+ * each. Error texts use the names in that table: `fair` for `unfair`, `renew` for `without_renewal`. The library copies
+ * everything in the structure.
  *
  * @code
  * fencepost_lock_open(client, "presses", FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SEMAPHORE, .permits = 3), &lock);
  * @endcode
  */
 typedef struct fencepost_options {
-    /** `sizeof(fencepost_options)`: later versions have more of them. */
+    /** The size of the caller's structure, `sizeof(fencepost_options)`. Later versions add members. */
     size_t size;
     fencepost_kind kind;
-    /** Zero, as all that is reserved: what is not is refused, as an option of a later version. */
+    /** Zero, like all reserved members. A later version may use them, so another value is refused. */
     uint32_t reserved_kind;
     /* bindgen: options */
     /** ZooKeeper and `memory:`: how many contenders may hold a semaphore at once. Range: 1 to 4294967295. Default:
@@ -211,265 +228,328 @@ typedef struct fencepost_options {
 #define FENCEPOST_OPTIONS(...) (&(fencepost_options){.size = sizeof(fencepost_options), __VA_ARGS__})
 #endif
 
-/* ---- locks
- * ---------------------------------------------------------------------------------------------------------------------
- */
+/* ---- locks ---- */
 
-/** A lock by its name. Errors: 1xx for a name that the server would not take; `CLIENT_CLOSED`; `WRONG_PROCESS`. */
+/**
+ * Makes a lock with a name and default settings: a mutex. The caller frees it with `fencepost_lock_free`. Errors: 1xx
+ * for a name that the server would refuse; `CLIENT_CLOSED`; `WRONG_PROCESS`.
+ */
 fencepost_result fencepost_lock_new(fencepost_client *client, const char *name, fencepost_lock **lock);
 
 /**
- * The same with options; NULL: without. `name` is NULL for a multi-lock only. Every way to acquire works on every kind.
- * Errors: also `INVALID_OPTION` for a value that makes no sense, `UNKNOWN_OPTION` for an option or a kind that this
- * client's server does not have, `BAD_ARGUMENT` for options without their size.
+ * Makes a lock with options; NULL for none. `name` is NULL for a multi-lock, and only for that. All functions that
+ * acquire work on all kinds. Errors: as `fencepost_lock_new`; `INVALID_OPTION` for a value that is not valid;
+ * `UNKNOWN_OPTION` for an option or a kind that the client's server does not have; `BAD_ARGUMENT` if `options->size` is
+ * not set.
  */
 fencepost_result fencepost_lock_open(
     fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock **lock);
 
-/** Redis: how long the server keeps the lock without renewal; by default 10 s. A mutex on `memory:` takes it, checks
- * it, and has no use for it, as for `fencepost_lock_set_renew`: a grant there lives as long as its client. Errors: 1xx,
- * `UNKNOWN_OPTION` for a lock that has no lease. */
+/**
+ * Redis: sets how long the server keeps the lock without a renewal, in milliseconds; the default is 10 s. It applies to
+ * acquires that begin later. A mutex on `memory:` checks the value and ignores it, because its grants last as long as
+ * the client. Errors: 1xx; `UNKNOWN_OPTION` for a lock that has no lease.
+ */
 fencepost_result fencepost_lock_set_ttl(fencepost_lock *lock, int64_t ttl);
 
-/** Redis: whether the lease is renewed until the release; by default yes. Errors: `UNKNOWN_OPTION` for a lock that has
- * no lease. */
+/**
+ * Redis: sets whether the client renews the lease until the release; the default is yes. It applies to acquires that
+ * begin later. A mutex on `memory:` ignores it. Errors: `UNKNOWN_OPTION` for a lock that has no lease.
+ */
 fencepost_result fencepost_lock_set_renew(fencepost_lock *lock, bool renew);
 
-/** The longest hold allowed: then the grant is lost. By default there is none. Errors: 1xx. */
+/**
+ * Sets the longest time that a grant lasts, in milliseconds; then it is lost as `MAX_HOLD`. The default is no limit. It
+ * applies to acquires that begin later. Errors: 1xx.
+ */
 fencepost_result fencepost_lock_set_max_hold(fencepost_lock *lock, int64_t max_hold);
 
-/** Frees a lock's name and settings; grants stay. NULL is ignored. */
+/** Frees a lock, and ignores NULL. Its grants stay. */
 void fencepost_lock_free(fencepost_lock *lock);
 
-/* ---- acquire, blocking
- * --------------------------------------------------------------------------------------------------------- */
+/* ---- acquire, blocking ---- */
 
 /**
- * Acquires, waiting at most `timeout` milliseconds, or `FENCEPOST_FOREVER`; everything is included, connecting too.
- * Answers `TIMEOUT` when somebody else held the lock all the time. Other errors: `NOT_POSITIVE` for a timeout of zero
- * or less (use the try); 3xx for what server or network did; 4xx if the lock was granted, and over before this client
- * heard so (a pause, a slow network): nothing is held then; `CLIENT_CLOSED`; `WRONG_PROCESS`; `WOULD_BLOCK` on a
- * connection that only its owner's event loop drives.
+ * Acquires a lock, and waits for at most `timeout` milliseconds, or `FENCEPOST_FOREVER`. The time includes connecting
+ * and retries. The caller releases the grant, and frees it with `fencepost_grant_free`.
+ *
+ * Errors: `TIMEOUT` if another contender held the lock until the timeout. Other 3xx if the server refused, or could not
+ * be reached. 4xx if the server granted the lock, but the grant ended before this client learned of it (a pause, a slow
+ * network). `NOT_POSITIVE` for a timeout of zero or less: use a try. `CLIENT_CLOSED`. `WRONG_PROCESS`. `WOULD_BLOCK` on
+ * a connection that the program's event loop drives.
  */
 fencepost_result fencepost_lock_acquire(fencepost_lock *lock, int64_t timeout, fencepost_grant **grant);
 
-/** Acquires at once or not at all; a server that says nothing is waited for, at most five seconds. Answers
- * `NOT_AVAILABLE` when somebody else holds the lock; other errors as for `fencepost_lock_acquire`. */
+/**
+ * Tries to acquire a lock, without waiting for other contenders. It waits for the server for at most `answer_within`;
+ * the default is five seconds. Errors: `NOT_AVAILABLE` if another contender holds the lock; otherwise as
+ * `fencepost_lock_acquire`.
+ */
 fencepost_result fencepost_lock_try_acquire(fencepost_lock *lock, fencepost_grant **grant);
 
-/** The same for a name, with default settings. */
+/** Acquires the mutex with this name and default settings: see `fencepost_lock_acquire`. */
 fencepost_result
 fencepost_acquire(fencepost_client *client, const char *name, int64_t timeout, fencepost_grant **grant);
 
-/** The same for a name, with default settings. */
+/** Tries to acquire the mutex with this name and default settings: see `fencepost_lock_try_acquire`. */
 fencepost_result fencepost_try_acquire(fencepost_client *client, const char *name, fencepost_grant **grant);
 
-/** The same for a name with options, see `fencepost_lock_open`. */
+/** Acquires the lock with this name and these options: see `fencepost_lock_open` and `fencepost_lock_acquire`. */
 fencepost_result fencepost_acquire_with(
     fencepost_client *client, const char *name, const fencepost_options *options, int64_t timeout,
     fencepost_grant **grant);
 
-/** The same for a name with options, see `fencepost_lock_open`. */
+/**
+ * Tries to acquire the lock with this name and these options: see `fencepost_lock_open` and
+ * `fencepost_lock_try_acquire`.
+ */
 fencepost_result fencepost_try_acquire_with(
     fencepost_client *client, const char *name, const fencepost_options *options, fencepost_grant **grant);
 
-/* ---- acquire, step by step
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- acquire, step by step ---- */
 
-/** Begins an acquire, see `fencepost_lock_acquire`. Errors: those of the arguments; what the server does is told by the
- * attempt. A grant that the program has not taken, by `fencepost_attempt_finish` or `fencepost_attempt_wait`, within
- * half its lease (10 s at most) is given back, and the attempt ends as `LEASE_ENDED`: nobody holds a lock that nobody
- * has asked for any more. */
+/**
+ * Begins an acquire: see `fencepost_lock_acquire`. The caller frees the attempt with `fencepost_attempt_free`. The
+ * program takes the grant with `fencepost_attempt_finish` or `fencepost_attempt_wait`. If it has not done so within
+ * half a lease (at most 10 s), the client releases the grant, and the attempt ends as `LEASE_ENDED`. So a program that
+ * has stopped asking does not keep the lock. Errors: those of the arguments; the attempt reports those of the server.
+ */
 fencepost_result fencepost_lock_acquire_start(fencepost_lock *lock, int64_t timeout, fencepost_attempt **attempt);
 
-/** Begins a try, see `fencepost_lock_try_acquire`. */
+/** Begins a try: see `fencepost_lock_try_acquire`. */
 fencepost_result fencepost_lock_try_acquire_start(fencepost_lock *lock, fencepost_attempt **attempt);
 
-/** What has become of it, without waiting: `PENDING`; or success with the grant, once; or why not, as for
- * `fencepost_lock_acquire`. */
+/**
+ * Returns the result of an attempt without waiting: `PENDING`; success with the grant, once; or an error as
+ * `fencepost_lock_acquire`.
+ */
 fencepost_result fencepost_attempt_finish(fencepost_attempt *attempt, fencepost_grant **grant);
 
-/** Waits until it is decided, then the same. Of several threads that wait for one attempt, one gets the grant, the
- * others get `NOT_WAITING`. */
+/**
+ * Waits for the result of an attempt: success with the grant, or an error as `fencepost_lock_acquire`. If several
+ * threads wait for one attempt, one of them gets the grant, and the others get `NOT_WAITING`.
+ */
 fencepost_result fencepost_attempt_wait(fencepost_attempt *attempt, fencepost_grant **grant);
 
-/** How many contenders come before it, as far as the server has said; -1 if nobody knows. */
+/**
+ * Returns how many contenders come before this one, as the server last reported; -1 if it has not, or keeps no queue.
+ */
 int64_t fencepost_attempt_ahead(const fencepost_attempt *attempt);
 
-/** Gives it up, from any thread: it ends as `CANCELLED`; on ZooKeeper when its node has been deleted, half a second
- * later at most, or as `NO_PERMISSION` if the server does not permit that. Its owner is free again then. Cancelling
- * again, or what has come to nothing and is being cleaned up, ends it at once. Errors: `NOT_WAITING` when it has
- * ended. */
+/**
+ * Cancels an attempt, from any thread: it ends as `CANCELLED`. On ZooKeeper it ends when its node has been deleted,
+ * after at most half a second; or as `NO_PERMISSION` if the server denies the deletion. Then its owner may acquire
+ * again. If the caller cancels again, or the attempt has already failed and is cleaned up, it ends at once. Errors:
+ * `NOT_WAITING` if the attempt has ended.
+ */
 fencepost_result fencepost_attempt_cancel(fencepost_attempt *attempt);
 
-/** Frees it, and gives it up if it is not decided; a grant that nobody has taken is released. NULL is ignored. */
+/**
+ * Frees an attempt, and ignores NULL. If the attempt has no result, this cancels it. If no thread has taken its grant,
+ * this releases the grant.
+ */
 void fencepost_attempt_free(fencepost_attempt *attempt);
 
-/* ---- grants
- * --------------------------------------------------------------------------------------------------------------------
- */
+/* ---- grants ---- */
 
-/** The number of the grant, which only grows: give it to the resource, which refuses lower ones. 0 for NULL, or without
- * one. */
+/**
+ * Returns the fence of the grant, a number that grows with every exclusive grant of the name. Pass it to the resource,
+ * which refuses lower numbers. 0 for NULL, or if the server provides none.
+ */
 uint64_t fencepost_grant_fence(const fencepost_grant *grant);
 
-/** Whether the grant is held and valid, by this computer's clock alone: right also straight after a suspend. */
+/**
+ * Returns whether the grant is held and valid. Only this computer's clock decides, so the result is also right
+ * immediately after a suspend.
+ */
 bool fencepost_grant_is_valid(const fencepost_grant *grant);
 
-/** For how many milliseconds it stays valid unless it is renewed: 0 if it is not, -1 where there is no lease. */
+/**
+ * Returns how many milliseconds the grant stays valid without a renewal; 0 if it is not valid, -1 if there is no lease.
+ */
 int64_t fencepost_grant_remaining(const fencepost_grant *grant);
 
-/** Whether it has been lost, also by the end of its client. Looks at what the server has said meanwhile; does not wait.
+/**
+ * Returns whether the grant is lost. It reads what the server has sent, and does not wait. A grant whose client is
+ * closed is lost.
  */
 bool fencepost_grant_is_lost(fencepost_grant *grant);
 
-/** Why it was lost: 4xx, or success if it was not. `fencepost_detail` says what brought it to light. */
+/** Returns why the grant is lost: 4xx, or success if it is not lost. `fencepost_detail` has the cause. */
 fencepost_result fencepost_grant_loss(fencepost_grant *grant);
 
-/** Waits until it is lost, at most `timeout` milliseconds or `FENCEPOST_FOREVER`: answers 4xx; `PENDING` if it was not;
- * `NOT_HELD` if it was released. While a client is closed, a grant that it holds is lost: `LOST_CONNECTION_CLOSED`. */
+/**
+ * Waits until the grant is lost, at most `timeout` milliseconds or `FENCEPOST_FOREVER`. Returns 4xx if it is lost;
+ * `PENDING` if the timeout has ended; `NOT_HELD` if it was released. A grant that is held when its client is closed is
+ * lost as `LOST_CONNECTION_CLOSED`.
+ */
 fencepost_result fencepost_grant_wait_lost(fencepost_grant *grant, int64_t timeout);
 
 /**
- * Whether somebody would like to have the lock (ZooKeeper; Curator's revocation): it may be released, or kept. Looks at
- * what the server has said meanwhile; does not wait. Once true, it stays true.
+ * ZooKeeper: returns whether another client has requested the lock (Curator's revocation). The holder may release the
+ * lock or keep it. The function reads what the server has sent, and does not wait. Once true, the result stays true.
  */
 bool fencepost_grant_revoke_requested(fencepost_grant *grant);
 
-/** Waits until somebody would like to have the lock, at most `timeout` milliseconds or `FENCEPOST_FOREVER`: answers
- * success; `PENDING` if nobody does; 4xx if it was lost; `NOT_HELD` if it was released; `WOULD_BLOCK`. */
+/**
+ * Waits until another client requests the lock, at most `timeout` milliseconds or `FENCEPOST_FOREVER`. Returns success
+ * after a request; `PENDING` if the timeout has ended; 4xx if the grant is lost; `NOT_HELD` if it was released;
+ * `WOULD_BLOCK`.
+ */
 fencepost_result fencepost_grant_wait_revoke_requested(fencepost_grant *grant, int64_t timeout);
 
 /**
- * The name of a node in the lock's directory whose contender does not look for ours, so that both may hold the lock at
- * once (ZooKeeper: two layouts in one directory); NULL if none was seen. Valid as long as the grant.
+ * ZooKeeper: returns the name of the node of a contender that uses another layout in the lock's directory; NULL if the
+ * client has seen none. Such a contender ignores this client's node, so both may hold the lock at the same time. The
+ * text is valid as long as the grant.
  */
 const char *fencepost_grant_mixed_layouts(const fencepost_grant *grant);
 
-/** Makes the grant last from now on: waits for the server. Errors: `NOT_HELD`, 4xx if it was lost, `WOULD_BLOCK`. */
+/**
+ * Extends the grant by a full lease from now, and waits for the server. Errors: `NOT_HELD`; 4xx if the grant is lost;
+ * `WOULD_BLOCK`.
+ */
 fencepost_result fencepost_extend(fencepost_grant *grant);
 
-/** Begins to. */
+/** Begins to extend the grant. */
 fencepost_result fencepost_extend_start(fencepost_grant *grant);
 
-/** What has become of it: `PENDING`, success, or 4xx. */
+/** Returns the result of an extend without waiting: `PENDING`, success, or 4xx. */
 fencepost_result fencepost_extend_finish(fencepost_grant *grant);
 
 /**
- * ZooKeeper: turns a writer's grant into a reader's, without anybody in between, and waits for the server. The fence
- * stays; others may read from then on. Of an owner's grants each becomes a reader's by itself, and the lock with the
- * last of them. Errors: `NOT_A_WRITER` for any other grant, and the second time; `BUSY` while it is on its way; 3xx if
- * the server refused, and the grant is a writer's as before; 4xx if it was lost; `NOT_HELD`; `WOULD_BLOCK`.
+ * ZooKeeper: downgrades a writer's grant to a reader's grant, and waits for the server. No other contender gets the
+ * lock in between. The fence stays the same, and other readers may share the lock. If an owner has several grants, each
+ * becomes a reader's by itself, and the lock becomes a reader's with the last of them.
+ *
+ * Errors: `NOT_A_WRITER` for any other grant, and for a second downgrade; `BUSY` while a downgrade is in progress; 3xx
+ * if the server refused, and the grant is unchanged; 4xx if the grant is lost; `NOT_HELD`; `WOULD_BLOCK`.
  */
 fencepost_result fencepost_downgrade(fencepost_grant *grant);
 
-/** Begins to. */
+/** Begins to downgrade the grant. */
 fencepost_result fencepost_downgrade_start(fencepost_grant *grant);
 
-/** What has become of it: `PENDING`, success, or an error as above. */
+/** Returns the result of a downgrade without waiting: `PENDING`, success, or an error as `fencepost_downgrade`. */
 fencepost_result fencepost_downgrade_finish(fencepost_grant *grant);
 
 /**
- * Gives the grant back, and waits for the server to confirm that, at most five seconds. Errors: `RELEASE_UNCONFIRMED`,
- * and it goes on in the background (call again to wait again); 4xx if it was lost; `NOT_HELD` if it was released
- * before; 3xx if the server refused, and the lock goes with its lease or session; `WOULD_BLOCK`.
+ * Releases the grant, and waits for the server's confirmation for at most five seconds. Errors: `RELEASE_UNCONFIRMED`
+ * if it has not come; the client goes on in the background, and a repeated call waits again. 4xx if the grant is lost.
+ * `NOT_HELD` if it was released before. 3xx if the server refused; the lock then ends with its lease or session.
+ * `WOULD_BLOCK`.
  */
 fencepost_result fencepost_release(fencepost_grant *grant);
 
-/** Begins to. */
+/** Begins to release the grant. */
 fencepost_result fencepost_release_start(fencepost_grant *grant);
 
-/** What has become of it: `PENDING`, success, or an error as above. */
+/** Returns the result of a release without waiting: `PENDING`, success, or an error as `fencepost_release`. */
 fencepost_result fencepost_release_finish(fencepost_grant *grant);
 
-/** Frees a grant, and releases it in the background if that was not done. NULL is ignored. */
+/** Frees a grant, and ignores NULL. If the grant is held, the client releases it in the background. */
 void fencepost_grant_free(fencepost_grant *grant);
 
-/* ---- looking at a lock from outside
- * -------------------------------------------------------------------------------------------------
- */
+/* ---- inspections ---- */
 
-/** A contender of a lock, as it was found on the server. It may have gone since: this is for people and tools, and no
- * ground to act as if one held the lock. The library makes it, and later versions may have more members behind these:
- * take it by its pointer, `fencepost_contenders_at`, and make no arrays of it. */
+/**
+ * A contender of a lock, as the client found it on the server. It may have ended since, so do not decide from this
+ * whether a contender holds the lock: it is for people and tools. Later versions may add members at the end: use the
+ * pointer that `fencepost_contenders_at` returns, and make no arrays of this structure.
+ */
 typedef struct fencepost_contender {
-    /** The path of its node. */
+    /** The path of the contender's node. */
     const char *node;
-    /** What its node says: a host's name, for example. */
+    /** The text in the node: a host name, for example. */
     const char *identifier;
-    /** The session that its node goes with. */
+    /** The session that owns the node. */
     int64_t session;
-    /** Since when it contends, by the server's clock: milliseconds since 1970. */
+    /** Since when it has been in the lock's directory: milliseconds since 1970, by the server's clock. */
     int64_t since;
-    /** The fence that it has, or would have. */
+    /** The fence of its grant, or the fence that it would get. */
     uint64_t fence;
-    /** Whether it holds. */
+    /** Whether it held the lock when the server listed the directory. */
     bool holds;
-    /** Whether it shares the lock with others of its kind: a reader. */
+    /** Whether it is a reader, which shares the lock with other readers. */
     bool shared;
 } fencepost_contender;
 
-/** The contenders of a lock at some moment. */
+/** A list of the contenders of a lock at one moment. */
 typedef struct fencepost_contenders fencepost_contenders;
-/** A look at a lock that has not ended yet. */
+/** An inspection that has begun. */
 typedef struct fencepost_inspection fencepost_inspection;
 
 /**
- * Who holds the lock and who waits for it, in no particular order; waits at most five seconds for the server. Any lock
- * object of the same name, kind and layout will do. Errors: `UNKNOWN_OPTION` where contenders cannot be seen (Redis,
- * multi-locks); 3xx; `CLIENT_CLOSED`; `WRONG_PROCESS`; `WOULD_BLOCK`.
+ * Lists the holders and the waiters of a lock, in no particular order. It waits for the server for at most
+ * `answer_within`; the default is five seconds. Any lock of the same name, kind and layout may be used. The caller
+ * frees the list with `fencepost_contenders_free`. Errors: `UNKNOWN_OPTION` for a lock that cannot be inspected (on
+ * Redis, or a multi-lock); 3xx; `CLIENT_CLOSED`; `WRONG_PROCESS`; `WOULD_BLOCK`.
  */
 fencepost_result fencepost_lock_contenders(fencepost_lock *lock, fencepost_contenders **contenders);
 
-/** How many there are; 0 for NULL. */
+/** Returns the number of contenders in the list; 0 for NULL. */
 size_t fencepost_contenders_count(const fencepost_contenders *contenders);
 
-/** One of them, from 0; NULL beyond the last. It lives as long as the list. */
+/** Returns a contender of the list; the first index is 0. NULL beyond the last. It is valid as long as the list. */
 const fencepost_contender *fencepost_contenders_at(const fencepost_contenders *contenders, size_t index);
 
-/** NULL is ignored. */
+/** Frees a list, and ignores NULL. */
 void fencepost_contenders_free(fencepost_contenders *contenders);
 
-/** Takes a contender's place away by force: a holder's grant is lost as `DELETED`. Node and fence say whom: nobody else
- * is hit. Errors: `NO_CONTENDER` if it is not there any more; as above. */
+/**
+ * Deletes the node of a contender. If it held the lock, its grant is lost as `DELETED`. The node and the fence identify
+ * the contender, so no later one is affected. Errors: `NO_CONTENDER` if it does not exist any more; otherwise as
+ * `fencepost_lock_contenders`.
+ */
 fencepost_result fencepost_lock_break(fencepost_lock *lock, const fencepost_contender *contender);
 
-/** Asks a contender for the lock: see `fencepost_grant_revoke_requested`. Errors: as above. */
+/**
+ * Sends a revocation request to a contender: see `fencepost_grant_revoke_requested`. Errors: as `fencepost_lock_break`.
+ */
 fencepost_result fencepost_lock_revoke(fencepost_lock *lock, const fencepost_contender *contender);
 
-/** Begins to list. */
+/** Begins to list the contenders. The caller frees the inspection with `fencepost_inspection_free`. */
 fencepost_result fencepost_lock_contenders_start(fencepost_lock *lock, fencepost_inspection **inspection);
 
-/** Begins to break. */
+/** Begins to delete the node of a contender. */
 fencepost_result fencepost_lock_break_start(
     fencepost_lock *lock, const fencepost_contender *contender, fencepost_inspection **inspection);
 
-/** Begins to ask. */
+/** Begins to send a revocation request. */
 fencepost_result fencepost_lock_revoke_start(
     fencepost_lock *lock, const fencepost_contender *contender, fencepost_inspection **inspection);
 
-/** What has become of it, without waiting: `PENDING`, success, or an error as above. `contenders` may be NULL; it gets
- * the list, or the one contender that was meant, once, and NULL after that. */
+/**
+ * Returns the result of an inspection without waiting: `PENDING`, success, or an error as above. `contenders` may be
+ * NULL. The first successful call writes the list, or the one contender that was named; later calls write NULL.
+ */
 fencepost_result fencepost_inspection_finish(fencepost_inspection *inspection, fencepost_contenders **contenders);
 
-/** Frees it, and gives it up if it has not ended: what was asked for may be done or not then. NULL is ignored. */
+/**
+ * Frees an inspection, and ignores NULL. If it has no result, this cancels it; the server may have done what was asked,
+ * or not.
+ */
 void fencepost_inspection_free(fencepost_inspection *inspection);
 
-/* ---- event loops
- * --------------------------------------------------------------------------------------------------------------- */
+/* ---- event loops ---- */
 
 /**
- * The descriptor to poll for reading. It stays the same for the client's life, is closed with it, and is never read by
- * the caller. From this call on the program drives the client: no thread renews behind its back. -1 on an error.
+ * Returns the descriptor to poll for reading. It stays the same for the client's life, and the client closes it. The
+ * program must not read from it. From this call on, the program drives the client, and no thread of the client renews
+ * grants. Returns -1 on an error.
  */
 int fencepost_client_fd(fencepost_client *client);
 
-/** For how many milliseconds to poll at most before the next `fencepost_client_process`; -1: without limit. Ask again
- * after every call. */
+/**
+ * Returns how many milliseconds to poll at most before the next `fencepost_client_process`; -1 for no limit. Ask again
+ * after every call on the client.
+ */
 int fencepost_client_timeout(fencepost_client *client);
 
-/** Takes in what has arrived, does what is due, sends what is to be sent. Does not wait. Early and repeated calls do no
- * harm. */
+/**
+ * Reads what the server has sent, does what is due, and sends what is to be sent. It does not wait. Early and repeated
+ * calls do no harm.
+ */
 fencepost_result fencepost_client_process(fencepost_client *client);
 
 #ifdef __cplusplus

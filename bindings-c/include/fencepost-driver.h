@@ -1,11 +1,12 @@
 /**
  * @file fencepost-driver.h
- * How a library makes a client of a server connection: for those who write a driver for another client library. See
- * docs/reference/drivers.md for what a driver does; this is how it does it here.
  *
- * Everything is done under the client's lock: the client holds it when it calls a driver's operations, `dispatch`,
- * `left`, `close` and `free` excepted; a driver that is called from elsewhere (a library's thread, an event loop) takes
- * it by `fencepost_client_enter`.
+ * How a driver library makes a client, for authors of drivers for other client libraries. docs/reference/drivers.md
+ * says what a driver does; this header says how it does it in C.
+ *
+ * The client's mutex protects everything. The client holds it when it calls the driver's functions, except `dispatch`,
+ * `left`, `close` and `free`. A driver that is called from elsewhere (a thread of a library, an event loop) takes the
+ * mutex with `fencepost_client_enter`.
  */
 #ifndef FENCEPOST_DRIVER_H
 #define FENCEPOST_DRIVER_H
@@ -19,65 +20,84 @@
 extern "C" {
 #endif
 
-/** The driver's library has a thread of its own, which enters the client. */
+/** The driver's library has its own thread, which enters the client. */
 #define FENCEPOST_SELF_DRIVEN (-1)
-/** The connection's owner has an event loop, which enters the client; blocking calls are refused. */
+/** The program's own event loop drives the connection, and enters the client. Blocking calls are refused. */
 #define FENCEPOST_OWNER_DRIVEN (-2)
 
-/** The most that `sources` may write. */
+/** The most descriptors that `sources` may write. */
 #define FENCEPOST_SOURCES 4
 
-/** What a driver does. `self` is the driver. */
+/** The functions of a driver. `self` is the driver. */
 typedef struct fencepost_driver {
-    /** A descriptor that is readable when `process` has something to do; or one of the above. It never changes. */
+    /**
+     * Returns a descriptor that is readable when `process` has something to do; or `FENCEPOST_SELF_DRIVEN` or
+     * `FENCEPOST_OWNER_DRIVEN`. The result never changes.
+     */
     int (*descriptor)(void *self);
-    /** What a blocking call may poll instead, because it is faster: writes at most FENCEPOST_SOURCES, says how many.
-     * May be NULL. */
+    /**
+     * Writes the descriptors that a blocking call may poll instead, because that is faster; at most
+     * `FENCEPOST_SOURCES`. Returns how many it has written. May be NULL.
+     */
     int (*sources)(void *self, struct pollfd *sources);
-    /** Hands a command of the machine `key` to the client library; 0: it is the hub's own. Views in it are valid until
-     * the first call on the hub. */
+    /**
+     * Hands a command of the machine `key` to the client library; a key of 0 stands for the hub itself. It must not
+     * block. The views in the command are valid until the first call on the hub.
+     */
     void (*command)(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command);
-    /** The machine serves no contender any more: what it watches is of no interest. (The grants of an owner share a
-     * machine, which keeps the key of the first of them.) May be NULL. */
+    /**
+     * The machine serves no contender any more: remove its watches. (The grants of an owner share a machine, which
+     * keeps the key of the first of them.) May be NULL.
+     */
     void (*forget)(void *self, uint64_t key);
-    /** After one command or several: what has not been sent yet is sent now. May be NULL. */
+    /**
+     * Sends the commands that have not been sent yet. The client calls it after one or several commands. May be NULL.
+     */
     void (*flush)(void *self, fencepost_hub *hub);
-    /** Takes in what has arrived, without waiting. May be NULL. */
+    /** Reads what the server has sent, without waiting. May be NULL. */
     void (*process)(void *self, fencepost_hub *hub);
-    /** After each `process`, without the lock, and never by two threads at once: for a library that calls the program's
-     * own callbacks. It enters the client by itself. May be NULL. */
+    /**
+     * Calls the program's own callbacks, for a library that does so. The client calls it after each `process`, without
+     * the mutex, and never from two threads at once. It enters the client itself. May be NULL.
+     */
     void (*dispatch)(void *self);
-    /** When to call `process` at the latest, or `FENCEPOST_NEVER`. May be NULL. */
+    /** Returns when to call `process` at the latest, in microseconds, or `FENCEPOST_NEVER`. May be NULL. */
     uint64_t (*until)(void *self);
-    /** Whether the server may speak unasked, so that somebody has to listen also while nobody waits: of a driver with a
-     * descriptor. May be NULL. */
+    /**
+     * For a driver with a descriptor: returns whether the server may send messages without a request. The client then
+     * reads the connection also while no contender waits. May be NULL.
+     */
     bool (*listens)(void *self);
-    /** NULL once a server has been reached for the first time; until then its address and, as far as that is known, why
-     * not: "HOST:PORT (Connection refused)". May be NULL. */
+    /**
+     * Returns NULL once the driver has reached a server. Before, it returns the server's address and the reason, if it
+     * is known: "HOST:PORT (Connection refused)". May be NULL.
+     */
     const char *(*absent)(void *self);
-    /** How many commands have no answer yet. */
+    /** Returns how many commands have no answer yet. */
     size_t (*busy)(void *self);
-    /** After the lock has been given back. May be NULL. */
+    /** The client calls it after it has unlocked the mutex. May be NULL. */
     void (*left)(void *self);
-    /** The client is being closed: what waits for a connection and has not left need not be sent. May be NULL. */
+    /** The client is being closed. The driver need not send commands that still wait for a connection. May be NULL. */
     void (*closing)(void *self, fencepost_hub *hub);
-    /** How long `close` may wait for a silent server, in microseconds; 2 seconds at most. */
+    /** How long `close` may wait for a silent server, in microseconds; at most 2 seconds. */
     uint64_t farewell;
-    /** Ends all use of the connection, and closes it if it is the driver's own; `silent`: the server has not answered
-     * for some time, and is not waited for. Without the lock; called once. */
+    /**
+     * Ends all use of the connection, and closes it if the driver made it. `silent`: the server has not answered for
+     * some time, so do not wait for it. The client calls it once, without the mutex.
+     */
     void (*close)(void *self, bool silent);
-    /** Frees the driver: with its client, after `close`. */
+    /** Frees the driver. The client calls it when it is freed itself, after `close`. */
     void (*free)(void *self);
 } fencepost_driver;
 
-/** The time, in microseconds of CLOCK_BOOTTIME. */
+/** Returns the time of CLOCK_BOOTTIME in microseconds. */
 uint64_t fencepost_now(void);
 
 /**
- * Makes a client on a hub, which is the client's from then on, also in case of an error. `kind` is a kind of
- * machine: it says which server the driver speaks to, and of which kind locks are whose options do not say it, such as
- * `zookeeper-mutex` or `redis-string`. `prefix` may be NULL. The caller gives the driver its client
- * before the driver does anything.
+ * Makes a client on a hub. The client owns the hub from then on, also after an error. `kind` is a kind of machine, such
+ * as `zookeeper-mutex` or `redis-string`. It says to which server the driver speaks, and of which kind a lock is whose
+ * options do not say it. `prefix` may be NULL. The caller passes the client to the driver before the driver does
+ * anything.
  */
 fencepost_result fencepost_client_new(
     fencepost_hub *hub, const char *kind, const char *prefix, const fencepost_driver *driver, void *self,
@@ -85,27 +105,35 @@ fencepost_result fencepost_client_new(
 
 /** Keeps the client in memory until `fencepost_client_unref`. */
 void fencepost_client_ref(fencepost_client *client);
-/** The last one frees the client and its driver. */
+/** Ends a `fencepost_client_ref`. The last one frees the client and its driver. */
 void fencepost_client_unref(fencepost_client *client);
 
-/** Takes the lock; NULL, without it, if the client has been closed, or is that of a process that was forked. */
+/**
+ * Locks the client's mutex, and returns the hub. Returns NULL, without the mutex, if the client is closed, or was made
+ * before a fork.
+ */
 fencepost_hub *fencepost_client_enter(fencepost_client *client);
-/** Does what the hub says, wakes who waits, gives the lock back. */
+/** Carries out the hub's outputs, wakes the waiting calls, and unlocks the mutex. */
 void fencepost_client_leave(fencepost_client *client);
 
-/** Remembers for a while what the client library said about a command; NUL-terminated. Under the lock. */
+/**
+ * Stores what the client library reported about a command, for the error text. `text` is NUL-terminated. The caller
+ * holds the mutex.
+ */
 void fencepost_client_note(fencepost_client *client, uint64_t command, const char *text);
 
 /**
- * Stands before a call that may look a host name up, `fencepost_lookup_end` behind it. A fork waits for its end, a
- * second at most: glibc lets a child that was forked during a look-up hang in its own.
+ * Call it before a call that may resolve a host name, and `fencepost_lookup_end` after it. A fork waits until
+ * `fencepost_lookup_end`, for at most a second, because a child that is forked during a resolution may hang in its own
+ * (glibc).
  */
 void fencepost_lookup_begin(void);
 void fencepost_lookup_end(void);
 
 /**
- * Makes a static mutex of a library safe for programs that fork while other threads use it: nobody has it when the
- * child begins. `forked`, unless empty, is what else the child does, with the mutex. Stands once in a file.
+ * Makes a static mutex of a library safe for programs that fork while other threads use it: when the child begins, no
+ * thread holds the mutex. The child runs the statement `forked`, which may be empty, while it holds the mutex. Use the
+ * macro once in a file.
  */
 #define FENCEPOST_FORK_SAFE(mutex, forked)                                                                             \
     static void before_fork(void) {                                                                                    \

@@ -14,22 +14,31 @@
 extern "C" {
 #endif
 
-/** Connects to `zk://HOST:PORT,.../PREFIX?session_timeout=MS`, as `fencepost_connect` does with the library that it
- * finds. After an expiry it makes a new session by itself. With libzookeeper_st it turns that library's log off
- * (`zoo_set_debug_level`): two threads that log at a time would share its buffers. */
+/**
+ * Makes a client of the servers at `zk://HOST:PORT,.../PREFIX?session_timeout=MS`; the same as `fencepost_connect`.
+ * After an expiry, the client makes a new session. With libzookeeper_st, it turns off that library's log
+ * (`zoo_set_debug_level`), because two threads that log at the same time would share its buffers. Errors: as
+ * `fencepost_connect`.
+ */
 fencepost_result fencepost_zookeeper_connect(const char *url, fencepost_client **client);
 
 /**
- * Makes a client on a handle of libzookeeper_mt that the caller has; locks lie below `prefix`, which may be NULL or
- * empty, and get `acl`, which has to outlive the client; NULL for an open one. The handle is never closed by fencepost,
- * and has to outlive `fencepost_close` or its session: a watcher that is called for the end of the session may close
- * it. Its session watcher is wrapped, and put back by `fencepost_close` or with the end of the session: what is set
- * meanwhile with `zoo_set_watcher` takes the client's news away. Attach behind `zookeeper_init`: on an older session
- * the first grant comes a quarter of its timeout later. When the session ends, grants are lost, and later acquires give
- * `CONNECTION_CLOSED`: make a new client on the new handle. Blocking calls must not be made on the handle's own threads
- * (in its completions and watchers). By default the library resolves the servers' names anew several times for each
- * request, which makes a lock a third slower: `zoo_set_servers_resolution_delay(handle, -1)` leaves it to when a
- * connection is lost. Errors: `BAD_ARGUMENT` for a dead handle, or one that has a client already.
+ * Makes a client on a handle of libzookeeper_mt that the program made. Locks are below `prefix`, which may be NULL or
+ * empty. Their nodes get `acl`, which must outlive the client; NULL for an open ACL.
+ *
+ * - **Life.** fencepost never closes the handle. The handle must outlive `fencepost_close` or its session. A watcher
+ *   that is called at the end of the session may close the handle.
+ * - **Session watcher.** The client wraps it, and restores it at `fencepost_close` or at the end of the session. Do not
+ *   call `zoo_set_watcher` in between: the client would no longer learn of its session.
+ * - **A new session.** Call this function immediately after `zookeeper_init`. On an older session, the first grant
+ *   comes a quarter of the session timeout later.
+ * - **The end of the session.** Grants are lost, and later acquires return `CONNECTION_CLOSED`: make a new client on a
+ *   new handle.
+ * - **Blocking calls** must not be made on the handle's own threads (in its completions and watchers).
+ * - **Speed.** By default, the library resolves the servers' names several times for each request, which makes a lock a
+ *   third slower. After `zoo_set_servers_resolution_delay(handle, -1)` it resolves them only when a connection is lost.
+ *
+ * Errors: `BAD_ARGUMENT` for a handle that is not usable any more, or that has a client already.
  */
 fencepost_result fencepost_zookeeper_attach(
     zhandle_t *handle, const char *prefix, const struct ACL_vector *acl, fencepost_client **client);
