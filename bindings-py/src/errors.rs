@@ -3,12 +3,12 @@
 use fencepost_core::{ConfigError, Misuse};
 use pyo3::{exceptions::PyValueError, prelude::*};
 
-/// A setting that makes no sense.
+/// The exception for a setting that is not valid.
 pub(crate) fn config(py: Python<'_>, error: &ConfigError) -> PyErr {
     exception(py, "ConfigError", &error.to_string(), error.code(), error.name())
 }
 
-/// A call that makes no sense now.
+/// The exception for a call that the present state does not allow.
 pub(crate) fn refused(py: Python<'_>, error: Misuse) -> PyErr {
     exception(py, "MisuseError", &error.to_string(), error.code(), error.name())
 }

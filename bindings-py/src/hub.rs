@@ -1,4 +1,4 @@
-//! The hub: the core's verbs with plain values.
+//! The hub: the core's methods with plain values.
 
 use core::time::Duration;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -30,12 +30,12 @@ fn timeout(py: Python<'_>, given: i64) -> PyResult<Duration> {
     positive("timeout", given, HINT).map_err(|error| errors::config(py, &error))
 }
 
-/// All machines that share one connection.
+/// All machines on one connection.
 #[pyclass(frozen, module = "fencepost.hub")]
 #[derive(Debug)]
 pub(crate) struct Hub(Mutex<hub::Hub>);
 
-/// A server inside the process.
+/// A server in the memory of this process.
 #[pyclass(frozen, module = "fencepost.hub")]
 #[derive(Debug, Default)]
 pub(crate) struct MemoryServer(hub::MemoryServer);
@@ -69,7 +69,7 @@ impl Hub {
         self.hub().family()
     }
 
-    /// The number on its server of a hub that runs in memory; 0 for others.
+    /// The number of a hub on a [`MemoryServer`]; 0 for other hubs.
     #[getter]
     fn id(&self) -> u64 {
         self.hub().id()
@@ -275,7 +275,7 @@ impl Hub {
         output::object(py, polled)
     }
 
-    /// Everything there is to do at once: appended to `into`; gives until when to wait.
+    /// Appends all commands and events to `into`. Returns until when to wait.
     fn drain(&self, py: Python<'_>, into: &Bound<'_, PyList>) -> PyResult<Option<u64>> {
         let mut outputs = Vec::new();
         let wait = {
@@ -311,7 +311,7 @@ impl Hub {
         self.hub().unreleased()
     }
 
-    /// Ends the session of a hub that runs in memory.
+    /// Ends the session of a hub on a [`MemoryServer`].
     fn disconnect(&self, now: u64) -> PyResult<()> {
         if self.at(now).disconnect() {
             return Ok(());
@@ -327,12 +327,12 @@ impl Hub {
 }
 
 impl Hub {
-    /// The core never panics; if it did, a poisoned lock would say nothing about its state that the panic has not said.
+    /// The core never panics. If it did, the panic itself would report the defect; the poisoned lock adds nothing.
     fn hub(&self) -> MutexGuard<'_, hub::Hub> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The hub at that time, for an input.
+    /// The hub at a time, for an input.
     fn at(&self, now: u64) -> MutexGuard<'_, hub::Hub> {
         let mut hub = self.hub();
         hub.at(Instant::from_micros(now));

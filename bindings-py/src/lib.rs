@@ -1,4 +1,5 @@
-//! The hub for Python: converts values, decides nothing. What it is for a user of Python stands in `python/fencepost/_fencepost.pyi`.
+//! The hub for Python. It converts values and makes no decisions. `python/fencepost/_fencepost.pyi` has the
+//! documentation for users.
 
 mod errors;
 mod hub;

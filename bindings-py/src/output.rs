@@ -1,4 +1,4 @@
-//! What a hub gives out, as frozen objects.
+//! The outputs of a hub, as frozen objects.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use pyo3::{
 
 use crate::{record::Record, settings::micros};
 
-/// Something for a driver to do.
+/// A command for the driver.
 #[pyclass(frozen, module = "fencepost.hub")]
 #[derive(Debug)]
 pub(crate) struct Command {
@@ -81,7 +81,7 @@ impl Command {
         PyTuple::new(py, arguments.iter().map(|argument| PyBytes::new(py, argument)))
     }
 
-    /// The writes of a multi: operation, path, data, flags and version of each.
+    /// The parts of a multi: operation, path, data, flags and version of each.
     #[getter]
     fn parts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         let parts = self.inner.request.parts.iter().map(|part| {
@@ -116,7 +116,7 @@ impl Command {
     }
 }
 
-/// Something for the application.
+/// An event for the application.
 #[pyclass(frozen, module = "fencepost.hub")]
 #[derive(Debug)]
 pub(crate) struct Event {
@@ -263,7 +263,7 @@ impl Event {
         }
     }
 
-    /// What an inspection has found: of each contender node, holds, shared, session, since, fence, identifier.
+    /// The contenders that an inspection found: node, holds, shared, session, since, fence and identifier of each.
     #[getter]
     fn found<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let CoreEvent::Found { contenders } = &self.inner else {
@@ -291,7 +291,7 @@ impl Event {
     }
 }
 
-/// Nothing to do until an input comes or a time is reached.
+/// No output is left until the next input or a time.
 #[pyclass(frozen, module = "fencepost.hub")]
 #[derive(Debug)]
 pub(crate) struct Wait(fencepost_core::Wait);
@@ -323,7 +323,7 @@ pub(crate) fn object(py: Python<'_>, (key, output): lowered::HubOutput) -> PyRes
         Output::Command(inner) => Py::new(py, Command { key: key.0, inner })?.into_any(),
         Output::Event(inner) => Py::new(py, Event::new(key.0, inner))?.into_any(),
         Output::Wait(wait) => Py::new(py, Wait(wait))?.into_any(),
-        // There are no other outputs; a core that had some would have to be met here first.
+        // There are no other outputs. A core that adds one has to add it here, too.
         _ => Py::new(py, Wait(fencepost_core::Wait::default()))?.into_any(),
     })
 }

@@ -1,4 +1,4 @@
-//! What drivers of Redis ask about a server's answer.
+//! What a Redis driver asks the core about a server's answer.
 
 use fencepost_core::redis;
 use pyo3::prelude::*;

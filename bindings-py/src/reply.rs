@@ -7,7 +7,7 @@ use pyo3::{
     types::{PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple},
 };
 
-/// No script answers with deeper arrays than this, and a list may contain itself.
+/// No script returns deeper arrays than this. A list may contain itself.
 const DEEPEST: u32 = 16;
 
 /// None, a whole number, bytes or text, an exception (a server's error inside an array), or a list or tuple of these.
@@ -48,7 +48,7 @@ fn read(object: &Bound<'_, PyAny>, depth: u32) -> PyResult<Reply> {
     if object.is_instance_of::<PyBaseException>() {
         return Ok(Reply::Error(object.str()?.to_cow()?.into_owned()));
     }
-    // What RESP3 has beside: a double, a map. No script of ours answers so; the core says that it does not fit.
+    // RESP3 has other types: a double, a map. No script of the core returns one, so the core refuses it.
     if object.is_instance_of::<PyFloat>() {
         return Ok(Reply::Bytes(object.str()?.to_cow()?.as_bytes().to_vec()));
     }

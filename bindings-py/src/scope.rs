@@ -1,4 +1,4 @@
-//! A scope of idempotent operations, read by the core. It makes the settings of each request.
+//! A scope of idempotent operations, which the core has checked. It makes the settings of each request.
 
 use fencepost_core::{ConfigError, RawSettings, claim::Content, options, positive};
 use pyo3::prelude::*;

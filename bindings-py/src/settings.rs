@@ -1,4 +1,4 @@
-//! Settings and addresses, read by the core.
+//! Settings and addresses, which the core parses.
 
 use core::time::Duration;
 
@@ -35,13 +35,13 @@ impl Settings {
     }
 }
 
-/// The type of that option's value: `duration`, `whole`, `flag`, `text` or `texts`. None: there is no such option.
+/// The type of an option's value: `duration`, `whole`, `flag`, `text` or `texts`. None: there is no such option.
 #[pyfunction]
 pub(crate) fn option_type(name: &str) -> Option<&'static str> {
     options::find(name).map(|option| option.value_type().name())
 }
 
-/// Where locks are: an address that has been read.
+/// A parsed address.
 #[pyclass(frozen, module = "fencepost.hub")]
 #[derive(Debug)]
 pub(crate) struct Address(url::Address);
@@ -79,7 +79,7 @@ impl Address {
         }
     }
 
-    /// For people: without user, password and options.
+    /// The address for messages: without user, password and options.
     #[getter]
     fn shown(&self) -> String {
         self.0.shown()
@@ -152,7 +152,7 @@ impl Address {
         self.redis().is_some_and(|server| server.tls)
     }
 
-    /// The path of the file of certificates to check the server's against; nothing for the system's.
+    /// The path of the file with the certificates that the client trusts; None for the system's.
     #[getter]
     fn ca(&self) -> Option<&str> {
         self.redis().and_then(|server| server.ca.as_deref())

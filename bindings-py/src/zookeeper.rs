@@ -1,11 +1,11 @@
-//! What drivers of ZooKeeper ask about a connection.
+//! What a ZooKeeper driver asks the core about a connection.
 
 use core::time::Duration;
 
 use fencepost_core::zookeeper;
 use pyo3::prelude::*;
 
-/// How long a server may take to answer the handshake, in microseconds.
+/// How long a driver waits for the answer to the handshake, in microseconds.
 #[pyfunction]
 pub(crate) fn handshake_timeout(session_timeout: u64, failures: u32) -> u64 {
     let timeout = zookeeper::handshake_timeout(Duration::from_micros(session_timeout), failures);

@@ -38,11 +38,11 @@ class Settings:
         {"server": "memory", "kind": "multi-lock", "names": ["stock/42", "stock/43"]}
         {"server": "redis", "kind": "lock", "name": "stock/42", "ttl": 10000000, "renew": true}
 
-    With an ``action`` the same settings inspect that lock. It is ``list``; or ``break`` or ``revoke``, with
-    a contender's ``node`` and its ``fence`` as decimal digits.
+    With an ``action``, they are the settings of an inspection of that lock. The action is ``list``, ``break``
+    or ``revoke``. For the last two, ``node`` and ``fence`` (decimal digits) are those of a contender.
 
-    Without a server, the kind is that of a machine, such as ``zookeeper-mutex`` or ``redis-string``. Raises
-    ConfigError.
+    Without a server, the kind is that of a machine, such as ``zookeeper-mutex`` or ``redis-string``. The
+    constructor raises ConfigError.
     """
 
     def __new__(cls, text: str) -> Settings: ...
@@ -57,52 +57,52 @@ class Scope:
 
         {"server": "redis", "kind": "claim", "scope": "payments", "lease": 30000000, "on_lease_end": "block"}
 
-    A contender with the settings of ``claim`` or ``consume`` claims an operation. With other settings it
-    makes one request: ``acquire`` begins it, and its event is completed, replayed, looked, swept
-    or refused.
+    A machine with the settings of ``claim`` or ``consume`` claims an operation. A machine with other
+    settings does a single step: ``acquire`` or ``try_acquire`` begins it, and it ends in the event completed,
+    replayed, looked, swept or refused.
 
-    A fingerprint is a digest of what the operation is asked to do, and a binding says to whom a token was
-    issued; both may be empty. All methods raise ConfigError.
+    A fingerprint is a digest of what the operation is asked to do. A binding says to whom and for what a
+    token was issued. Both may be empty. All methods raise ConfigError.
     """
 
     def __new__(cls, text: str) -> Scope: ...
     def claim(self, key: str, fingerprint: bytes) -> Settings:
-        """A claim on the operation ``key``."""
+        """The settings of a claim on the operation ``key``."""
 
     def consume(self, token: str, binding: bytes, fingerprint: bytes) -> Settings:
-        """A claim with a token that was issued with the same binding."""
+        """The settings of a claim on a token that was issued with the same binding."""
 
     def issue(self, token: str, binding: bytes, life: int | None = None) -> Settings:
-        """Makes a token, which a claim may consume within ``life`` microseconds, ten minutes by default."""
+        """Issues a token. A claim may consume it within ``life`` microseconds, by default ten minutes."""
 
     def register(
         self, key: str, binding: bytes | None, fingerprint: bytes, tag: str, result: bytes
     ) -> Settings:
-        """Claims an operation and stores its result at once; with a binding, an operation whose key is a
-        token.
+        """Claims and completes an operation at once. With a binding, the key is a token, and the step
+        consumes it.
         """
 
     def update(
         self, key: str, operation: str, version: int, fingerprint: bytes, tag: str, result: bytes
     ) -> Settings:
-        """Replaces the value at ``key``, if it has this version (0: if there is none). ``operation``
-        identifies the update: its repetition changes nothing.
+        """Replaces the value at ``key``, if the value has this version; with 0, if there is no value.
+        ``operation`` identifies the update: a repeated update changes nothing.
         """
 
     def look(self, key: str) -> Settings:
-        """Reads a record."""
+        """Reads the record of an operation, or a value."""
 
     def settle(self, key: str, guard: int, tag: str, result: bytes) -> Settings:
-        """An operator stores the result of an operation. ``guard`` is that of the record that the operator
-        has seen.
+        """Gives an operation its result, for an operator. ``guard`` is that of the record that the operator
+        has read.
         """
 
     def forget(self, key: str, guard: int) -> Settings:
-        """An operator deletes the record. Its event is looked, without a record."""
+        """Deletes a record, for an operator. It ends in the event looked, without a record."""
 
     def sweep(self) -> Settings:
-        """Deletes what no request of the scope would miss. Its event is swept. On Redis it deletes nothing,
-        because the server expires records by itself.
+        """Deletes the records of the scope that are free or past their retention. It ends in the event swept.
+        On Redis it deletes nothing, because the server expires records by itself.
         """
 
     def derive(self, key: str, step: str) -> str:
@@ -112,7 +112,7 @@ class Scope:
 
 @final
 class Record:
-    """What the server stores of an operation or a value. Times are the server's, in milliseconds since 1970.
+    """What the server stores for an operation or a value. Times are the server's, in milliseconds since 1970.
 
     The record of a completed event has only what this client knows: its times are 0.
     """
@@ -121,27 +121,27 @@ class Record:
     def state(self) -> Literal["issued", "running", "done", "value"]: ...
     @property
     def attempt(self) -> str:
-        """The attempt that brought it there."""
+        """The attempt that wrote the record."""
 
     @property
     def fence(self) -> int:
-        """The fence of the last claim; 0 before the first one."""
+        """The fence of the last claim; 0 before the first claim."""
 
     @property
     def takeovers(self) -> int:
-        """How often a claim has taken the operation over."""
+        """How many takeovers the operation has had."""
 
     @property
     def policy(self) -> Literal["retake", "block", "indeterminate"]:
-        """What happens at the end of a lease."""
+        """The rule for a claim that finds that the lease of another attempt has ended."""
 
     @property
     def lease_end(self) -> int:
-        """The lease lasts until just before this moment; 0 if there is none."""
+        """When the lease ends; 0 if there is none."""
 
     @property
     def kept_until(self) -> int:
-        """The last millisecond in which the record counts; 0 if it has no end."""
+        """The last millisecond of the retention; 0 if it has no end, or if the server has not reported it."""
 
     @property
     def version(self) -> int:
@@ -149,7 +149,7 @@ class Record:
 
     @property
     def tag(self) -> str:
-        """What the result is: a short text of the program's."""
+        """The tag of the result: a short text of the program that says what the result is."""
 
     @property
     def result(self) -> bytes:
@@ -157,7 +157,7 @@ class Record:
 
     @property
     def guard(self) -> int:
-        """What settle and forget compare: a value's version, an operation's fence."""
+        """Identifies this state of the record: ``settle`` and ``forget`` change no other state."""
 
 @final
 class Address:
@@ -188,7 +188,7 @@ class Address:
 
     @property
     def session_timeout(self) -> int | None:
-        """ZooKeeper: the session timeout to ask for, in microseconds."""
+        """ZooKeeper: the session timeout to request, in microseconds."""
 
     @property
     def host(self) -> str:
@@ -208,7 +208,7 @@ class Address:
 
     @property
     def database(self) -> int:
-        """Redis: the database's number."""
+        """Redis: the number of the database."""
 
     @property
     def tls(self) -> bool:
@@ -216,21 +216,21 @@ class Address:
 
     @property
     def ca(self) -> str | None:
-        """Redis: the file of certificates to check the server's against. None: the system's."""
+        """Redis: the file with the certificates that the client trusts. None: the system's certificates."""
 
 @final
 class Command:
-    """Something for a driver to do. Report the outcome to the hub, with the command's id."""
+    """A command for the driver. The driver reports its outcome to the hub, with the command's id."""
 
     @property
     def key(self) -> int:
-        """The machine that gave the command; 0: the hub itself."""
+        """The machine whose command it is; 0 for a command of the hub itself."""
 
     @property
     def id(self) -> int: ...
     @property
     def target(self) -> Literal["any", "own", "server"]:
-        """The connection that has to carry it: any, one for this machine alone, or one to one server."""
+        """The connection that sends it: any, one that is reserved for this machine, or that to one server."""
 
     @property
     def server(self) -> int | None:
@@ -238,7 +238,7 @@ class Command:
 
     @property
     def deadline(self) -> int | None:
-        """The time from which on the machine does not need the outcome. A driver need not observe it."""
+        """When the machine stops waiting for the outcome. After it, the driver need not send the command."""
 
     @property
     def operation(
@@ -262,27 +262,27 @@ class Command:
 
     @property
     def data(self) -> bytes:
-        """ZooKeeper: the new data of a node."""
+        """ZooKeeper: the data to write."""
 
     @property
     def flags(self) -> int:
-        """ZooKeeper: 1 is create ephemeral and sequential, 2 create a container, 4 get or children with a
-        watch, 8 create ephemeral.
+        """ZooKeeper: 1 creates an ephemeral sequential node, 2 a container, 8 an ephemeral node. With 4, get
+        and children set a watch.
         """
 
     @property
     def parts(self) -> tuple[tuple[Literal["create", "set", "delete", "check"], str, bytes, int, int], ...]:
-        """ZooKeeper: the writes of a multi; each has an operation, a path, data, flags and the version that
+        """ZooKeeper: the parts of a multi. Each has an operation, a path, data, flags, and the version that
         the node must have (-1: any).
         """
 
     @property
     def arguments(self) -> tuple[bytes, ...]:
-        """Redis: the command, or the channel."""
+        """Redis: the command with its arguments, or the channel."""
 
 @final
 class Event:
-    """Something that a machine reports to the application. Attributes of other events are None."""
+    """An event that a machine reports to the application. An attribute of another event is None."""
 
     @property
     def key(self) -> int: ...
@@ -309,23 +309,23 @@ class Event:
     ]: ...
     @property
     def ahead(self) -> int | None:
-        """queued: the number of contenders that are ahead in the queue, if that is known."""
+        """queued: the number of contenders that come first, if the server keeps a queue."""
 
     @property
     def attempt(self) -> str | None:
-        """acquired: the attempt's number, which the server stores to say whose the lock is."""
+        """acquired: the attempt that got the grant. The server stores it."""
 
     @property
     def fence(self) -> int | None:
-        """acquired: the fence, if the server can give one."""
+        """acquired: the fence, if the server provides one."""
 
     @property
     def takeovers(self) -> int | None:
-        """acquired: how often the operation had been taken over before this claim; 0 for a lock."""
+        """acquired: how many takeovers the operation had before this claim; 0 for a lock."""
 
     @property
     def valid_until(self) -> int | None:
-        """acquired, extended, resumed: when the grant ends if nothing extends it; None: it has no lease."""
+        """acquired, extended, resumed: when the grant ends without an extension; None: there is no lease."""
 
     @property
     def reason(self) -> str | None:
@@ -341,7 +341,7 @@ class Event:
 
     @property
     def command(self) -> int | None:
-        """lost, refused: the command whose outcome was the cause, if there is one."""
+        """lost, refused: the command whose outcome or watch was the cause, if one was."""
 
     @property
     def detail(self) -> str | None:
@@ -351,19 +351,19 @@ class Event:
 
     @property
     def retry_after(self) -> int | None:
-        """lost, refused: for how many more microseconds the lease of the present holder lasts, if the server
-        has reported it.
+        """lost, refused: how many microseconds the lease of the present holder still lasts, if the server has
+        reported it.
         """
 
     @property
     def record(self) -> Record | None:
-        """completed, replayed, looked: the record; None if there is none. refused: the present value, if it
-        has another version than an update expects.
+        """completed, replayed, looked: the record; None if there is none. refused: the present value, if an
+        update expects another version.
         """
 
     @property
     def deleted(self) -> int | None:
-        """swept: how many records are deleted."""
+        """swept: how many records the sweep has deleted."""
 
     @property
     def found(self) -> tuple[tuple[str, bool, bool, int, int, int, str], ...] | None:
@@ -373,21 +373,22 @@ class Event:
 
 @final
 class Wait:
-    """There is nothing to do until an input comes, or until a time."""
+    """No output is left. Wait for the next input, or until a time."""
 
     @property
     def until(self) -> int | None:
-        """When to call handle_timeout at the latest. None: only another input can change anything."""
+        """When to call ``handle_timeout`` at the latest. None: only an input can change anything."""
 
     @property
     def reason(self) -> str | None:
-        """What the time is for: acquire-timeout, retry, poll, renew, validity, max-hold or linger."""
+        """The purpose of the time: acquire-timeout, retry, poll, renew, validity, max-hold or linger."""
 
 @final
 class Hub:
-    """All machines that share one connection. Any thread may call; each call is atomic.
+    """All machines on one connection. Any thread may call it; each call is atomic.
 
-    A method raises MisuseError if the present state does not allow the call. It has changed nothing then.
+    A method raises MisuseError if the present state does not allow the call. Nothing has changed then. All
+    times are in microseconds.
     """
 
     def __new__(cls, family: str, seed: int) -> Hub: ...
@@ -395,60 +396,68 @@ class Hub:
     def family(self) -> Literal["zookeeper", "redis"]: ...
     @property
     def id(self) -> int:
-        """The number on its server of a hub that runs in memory; 0 for others."""
+        """The number of a hub on a MemoryServer; 0 for other hubs."""
 
     @property
     def pending(self) -> int:
-        """The number of machines. It includes closed machines that still wait for the server."""
+        """The number of machines, including the closed machines that still wait for the server."""
 
     @property
     def unreleased(self) -> int:
-        """The number of grants that have ended since ``shutdown`` without a release: the server has refused
-        it, or the connection was closed before it.
+        """The number of grants that have ended since ``shutdown`` without a release: the server refused it,
+        or the connection was closed before.
         """
 
     def open(self, now: int, settings: Settings, contender: bytes, seed: int) -> int:
-        """Opens a machine and gives its key.
+        """Opens a machine, one contender for one lock, and returns its key.
 
-        ``contender`` is 16 bytes from the system's random source, new for each call. It becomes part of the
-        names of nodes and of values.
+        ``contender`` is the contender's id: 16 bytes from the system's random source, new for each machine.
+        It becomes part of the names of nodes and of values.
         """
 
     def acquire(self, now: int, key: int, acquire_timeout: int | None = None) -> None:
-        """Asks for the lock. ``acquire_timeout`` is the longest wait in microseconds; None: no limit. Raises
-        ConfigError if it is not positive.
+        """Acquires the lock, or claims the operation. ``acquire_timeout`` is in microseconds; None for no
+        limit. It ends in the event acquired or refused; a claim also in replayed. Raises ConfigError if the
+        timeout is not positive.
         """
 
     def try_acquire(self, now: int, key: int) -> None:
-        """Asks for the lock, and does not wait for other contenders."""
+        """Acquires without waiting for other contenders. It ends as ``acquire`` does."""
 
     def extend(self, now: int, key: int) -> None:
-        """Renews the lease of the grant."""
+        """Extends the grant by a full lease from now. It ends in the event extended or lost."""
 
     def release(self, now: int, key: int) -> None:
-        """Releases the grant. A claim: nothing has happened, so the operation may be claimed anew."""
+        """Releases the grant. It ends in the event released, refused or lost. To release a claim says that
+        nothing has happened, so another attempt may claim the operation.
+        """
 
     def downgrade(self, now: int, key: int) -> None:
-        """Turns a writer's grant into a reader's. The event is downgraded, refused (it stays a writer's) or
-        lost.
+        """Downgrades a writer's grant to a reader's grant. No other contender gets the lock in between. It
+        ends in the event downgraded; in refused, with the grant unchanged; or in lost.
         """
 
     def complete(self, now: int, key: int, tag: str, result: bytes) -> None:
-        """Ends a claim: its operation has this result. The event is completed; replayed, if another attempt
-        has stored a result; refused, and the claim goes on; or lost. After a loss it may be called again.
+        """Completes a claim: the server stores the result of the operation. It ends in the event completed;
+        in replayed, if another attempt has stored a result; in refused, and the claim goes on; or in lost.
+        After a loss, the program may call it again.
         """
 
     def leave(self, now: int, key: int) -> None:
-        """Ends a claim whose outcome is unknown: its policy decides what follows."""
+        """Leaves a claim: it is unknown whether the operation took effect, so its policy decides what
+        follows.
+        """
 
     def cancel(self, now: int, key: int) -> None:
-        """Cancels an acquire that waits."""
+        """Cancels an acquire. It ends in the event refused."""
 
     def created(self, now: int, id: int, session: int, path: str, czxid: int) -> None:
-        """ZooKeeper has created a node."""
+        """ZooKeeper: reports that a create succeeded. ``path`` is the complete path, ``czxid`` the answer's
+        zxid. For every ZooKeeper outcome, ``session`` is the session in which the request was sent.
+        """
 
     def children(self, now: int, id: int, session: int, names: list[str]) -> None:
-        """ZooKeeper has listed children, or carried out a multi: the names of the nodes created, in order."""
+        """ZooKeeper: reports a node's children; or of a multi, the names of the nodes created, in order."""
 
     def data(
         self,
@@ -463,93 +472,94 @@ class Hub:
         created: int,
         modified: int,
     ) -> None:
-        """ZooKeeper has read a node; ``created`` is its ctime and ``modified`` its mtime, in milliseconds
-        since 1970.
+        """ZooKeeper: reports the data of a node, and its stat. ``owner`` is the session that owns the node,
+        or 0. ``created`` is its ctime and ``modified`` its mtime, in milliseconds since 1970.
         """
 
     def done(self, now: int, id: int, session: int) -> None:
-        """ZooKeeper has carried out a set, a delete or a sync."""
+        """ZooKeeper: reports that a set, a delete or a sync succeeded."""
 
     def error(self, now: int, id: int, session: int, code: int) -> None:
-        """ZooKeeper has answered with an error code of its protocol."""
+        """ZooKeeper: reports an error of the server, by its number in the protocol."""
 
     def reply(self, now: int, id: int, value: object) -> None:
-        """Redis has answered. ``value`` is None, an int, bytes, or a list of these. An exception in a list is
-        an error.
+        """Redis: reports the server's reply. ``value`` is None, an int, bytes, or a list of these. An
+        exception in a list is an error.
         """
 
     def error_reply(self, now: int, id: int, text: str) -> None:
-        """Redis has answered with an error. ``text`` begins with the error's code."""
+        """Redis: reports an error of the server. ``text`` begins with the error's code."""
 
     def failed(self, now: int, id: int, failure: str) -> None:
-        """There is no reply. ``failure`` is ``not-sent`` (certainly not carried out), ``unknown`` (perhaps
-        carried out) or ``closed`` (there never will be one).
+        """Reports that a command has no answer. ``failure`` is ``not-sent`` (the server has certainly not
+        executed it), ``unknown`` (the server may have executed it) or ``closed`` (the connection is closed
+        for good).
         """
 
     def session(self, now: int, state: str, session: int = 0, timeout: int = 0) -> None:
-        """The state of ZooKeeper's session: ``connected`` (with the negotiated timeout), ``suspended``,
-        ``expired``, ``auth-failed`` or ``closed``. Report ``connecting`` before the client library asks for a
-        new session.
+        """ZooKeeper: reports the state of the session: ``connected`` (with the negotiated timeout),
+        ``suspended``, ``expired``, ``auth-failed`` or ``closed``. Report ``connecting`` before the client
+        library connects for a new session.
         """
 
     def watch(self, now: int, id: int, session: int, event: str) -> None:
-        """The watch of command ``id`` has an event: ``deleted``, ``changed`` or ``gone``."""
+        """ZooKeeper: the watch of command ``id`` has an event: ``deleted``, ``changed`` or ``gone``."""
 
     def message(self, now: int, id: int) -> None:
-        """A message has come on the channel of command ``id``."""
+        """Redis: reports a message on the channel of command ``id``."""
 
     def gone(self, now: int, id: int) -> None:
-        """The subscription of command ``id`` is lost."""
+        """Redis: reports that the subscription of command ``id`` is lost."""
 
     def handle_timeout(self, now: int) -> None:
-        """Time has passed. Early and repeated calls change nothing."""
+        """Reports that time has passed. Early and repeated calls change nothing."""
 
     def poll_output(self, only: int | None = None) -> Command | Event | Wait:
-        """The next output, of all machines or of one. A Wait means that there is no other output."""
+        """Takes the next command or event, of all machines or of one. When none is left, returns a Wait."""
 
     def drain(self, into: list[Command | Event]) -> int | None:
-        """Appends all commands and events to ``into``. Gives the time of the Wait after them."""
+        """Appends all commands and events to ``into``. Returns the time of the Wait after them."""
 
     def close(self, now: int, key: int) -> None:
         """Closes a machine in any state. It releases its grant, leaves its claim, or cancels its acquire."""
 
     def shutdown(self, now: int) -> None:
-        """Closes all machines, and opens no more. Go on with inputs and outputs until ``pending`` is 0."""
+        """Closes all machines. No machine can be opened afterwards. Drive the hub until ``pending`` is 0."""
 
     def disconnect(self, now: int) -> None:
-        """Ends the session of a hub that runs in memory."""
+        """Ends the session of a hub on a MemoryServer."""
 
 @final
 class MemoryServer:
-    """A model of ZooKeeper inside the process. Its hubs carry out their own commands and output none."""
+    """A model of ZooKeeper in this process. Its hubs carry out their own commands and output none."""
 
     def __new__(cls) -> MemoryServer: ...
     def connect(self, now: int, seed: int) -> Hub:
-        """A hub with a session on this server."""
+        """Makes a hub with a session on this server."""
 
     def take_woken(self) -> list[int]:
         """The ids of the hubs that have new outputs since the last call."""
 
 def option_type(name: str) -> Literal["duration", "whole", "flag", "text", "texts"] | None:
-    """The type of that option's value. None: there is no such option."""
+    """The type of an option's value; None if there is no such option."""
 
 def misuse(name: str) -> MisuseError:
-    """The error of a misuse that the Python client itself finds: not-held or client-closed."""
+    """The error for a misuse that the Python client itself finds: not-held or client-closed."""
 
 def check_timeout(given: int) -> None:
     """Raises ConfigError for a timeout, in microseconds, that is not positive."""
 
 def handshake_timeout(session_timeout: int, failures: int) -> int:
-    """The time that a ZooKeeper server may take to answer the handshake of a connection, in microseconds.
-    ``session_timeout`` is in microseconds, and ``failures`` is the number of handshakes that have failed in a
-    row.
+    """How long a driver waits for a ZooKeeper server to answer the handshake of a connection, in
+    microseconds. ``session_timeout`` is in microseconds, and ``failures`` is the number of handshakes that
+    have failed in a row.
 
-    A server that is starting accepts connections and never answers on them.
+    The limit is necessary because a server that is starting accepts connections and never answers them.
     """
 
 def is_from_replica(error: str) -> bool:
     """Whether an error of a Redis server says that the server is a replica. ``error`` begins with its code.
 
-    On such an answer a driver closes a connection that it has made itself, and resolves the address again. It
-    does nothing with a connection of the program. In both cases it reports the answer to the hub.
+    If so, and the driver made the connection, it closes the connection and resolves the address again. It
+    does nothing to a connection that the program made. In both cases it reports the answer to the hub.
     """

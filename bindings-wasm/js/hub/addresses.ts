@@ -1,39 +1,41 @@
 /**
- * The addresses of locks, and the constructors with which the WebAssembly module makes them.
+ * The addresses of servers, and the functions with which the WebAssembly module makes them.
  *
  * @module
  */
 
-/** Where the locks are. */
+/** A parsed address. */
 export type Address =
   | { readonly kind: "memory"; readonly name: string }
   | { readonly kind: "zookeeper"; readonly hosts: string; readonly prefix: string; readonly sessionTimeout: number }
   | RedisAddress;
 
-/** Where a Redis server is, and what it wants to know of a client. */
+/** The address of a Redis server, with the client's credentials. */
 export interface RedisAddress {
   readonly kind: "redis";
   /** A name or an IP address; an IPv6 address without brackets. */
   readonly host: string;
   readonly port: number;
-  /** As whom. It is not enumerable, so that no log shows it. */
+  /** The user and the password. The property is not enumerable, so no log shows it. */
   readonly credentials: Credentials;
   readonly database: number;
   readonly tls: boolean;
-  /** With TLS: the path of the file of certificates that the server's is checked against; empty for the system's. */
+  /**
+   * With TLS: the path of the file with the certificates that the client trusts. Empty: the client trusts the system's.
+   */
   readonly ca: string;
 }
 
-/** A user and a password, decoded; empty if there is none. */
+/** A user and a password, decoded. Each is empty if there is none. */
 export interface Credentials {
   readonly user: string;
   readonly password: string;
 }
 
-// The module makes an address and leaves it here for its caller: see src/output.rs for why nothing is returned.
+// The module stores an address here, and its caller takes it: src/output.rs says why nothing is returned.
 let address: Address = { kind: "memory", name: "" };
 
-/** @internal The address that the module has read last. */
+/** @internal The address that the module has parsed last. */
 export function takeAddress(): Address {
   return address;
 }

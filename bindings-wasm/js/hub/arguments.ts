@@ -1,26 +1,26 @@
 /**
- * Arguments of commands for Redis, and how the WebAssembly module hands them over: see src/arguments.rs.
+ * The arguments of Redis commands, and how the WebAssembly module passes them: see src/arguments.rs.
  *
  * @module
  */
 
-/** A text, or bytes where it is none or is long. */
+/** A text; or bytes, if the argument is long or not UTF-8. */
 export type Argument = string | Uint8Array;
 
 let gathered: Argument[] = [];
 
-/** @internal The arguments that have been handed over one by one. */
+/** @internal Takes the arguments that the module has passed one by one. */
 export function takeGathered(): Argument[] {
   const all = gathered;
   gathered = [];
   return all;
 }
 
-/** What is longer is handed on as it is: as a text it would be written out again. */
+/** A longer argument stays bytes: the client library would have to encode a text again. */
 const LONG = 8192;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** @internal One argument of the next command, where they do not fit into one text. */
+/** @internal One argument of the next command, if the arguments do not fit into one text. */
 export function argument(bytes: Uint8Array): void {
   if (bytes.length > LONG) {
     gathered.push(bytes.slice());
@@ -33,12 +33,12 @@ export function argument(bytes: Uint8Array): void {
   }
 }
 
-/** @internal An empty array for the arguments of another kind of command. */
+/** @internal Makes an empty array for the arguments of another kind of command. */
 export function texts(): string[] {
   return [];
 }
 
-/** @internal Replaces those of the texts whose bits are in `changed` by what is `joined` with NULs. */
+/** @internal Replaces the texts whose bits are set in `changed` by the texts that are `joined` with NULs. */
 export function replaceTexts(texts: string[], changed: number, joined: string): void {
   const fresh = joined.split("\0");
   for (let index = 0, used = 0; used < fresh.length && index < 32; index++) {
@@ -48,12 +48,12 @@ export function replaceTexts(texts: string[], changed: number, joined: string): 
   }
 }
 
-/** @internal Another number at the end of a text. */
+/** @internal Replaces the number at the end of a text. */
 export function countText(texts: string[], index: number, keep: number, number: number): void {
   texts[index] = (texts[index] ?? "").slice(0, keep) + String(number);
 }
 
-/** @internal Takes a text from the arguments of another command. */
+/** @internal Copies a text from the arguments of another command. */
 export function copyText(texts: string[], index: number, from: readonly string[], place: number): void {
   texts[index] = from[place] ?? "";
 }

@@ -1,9 +1,7 @@
 /**
- * The hub: all machines on one connection, without any I/O. Use it directly if you own your event loop or client library; the
- * driving loop is in `examples/hub-loop.mjs`.
- *
- * Times and durations are numbers of milliseconds (fractions count, down to the microsecond); `now` is the present on a clock of
- * your choice that does not go back and goes on during a suspend.
+ * The hub: all machines on one connection, without I/O. Use it if your program has its own event loop or client
+ * library; `examples/hub-loop.mjs` has the loop. Times and durations are numbers of milliseconds, with fractions. `now`
+ * is the time of a clock that you choose: it must not go back, and must go on while the computer is suspended.
  *
  * @module
  */
@@ -16,22 +14,22 @@ import { takeOutput } from "./outputs.js";
 import { handOver } from "./replies.js";
 import { type SettingsData, inOwnWords, read } from "./settings.js";
 
-/** The machines that speak to the same kind of server. */
+/** The kind of server: all machines of a family speak to it with the same commands. */
 export type Family = "zookeeper" | "redis";
 
 type RawHub = InstanceType<Module["RawHub"]>;
 type RawSettings = InstanceType<Module["Settings"]>;
 
-/** Checked settings: make them once, open as many machines with them as you like. */
+/** Checked settings. Make them once, and open any number of machines with them. */
 export class Settings {
   /** @internal */
   readonly raw: RawSettings;
-  /** @internal Where they are. */
+  /** @internal The module that read them. */
   readonly module: Module;
-  /** @internal Whether their holds may share a machine. */
+  /** @internal Whether the lock has an owner, so that several holds may share a machine. */
   readonly hasOwner: boolean;
 
-  /** @internal Also of settings that a scope has made. @throws ConfigError that says which value makes no sense. */
+  /** @internal `data` may be settings that a scope made. @throws ConfigError that names the value that is not valid. */
   constructor(module: Module, data: SettingsData | RawSettings) {
     this.module = module;
     if (data instanceof module.Settings) {
@@ -44,13 +42,13 @@ export class Settings {
     }
   }
 
-  /** @internal Gives back the module's memory: settings of one request are not used again. */
+  /** @internal Frees the memory of settings that serve only one request. */
   free(): void {
     this.raw.free();
   }
 }
 
-/** @internal Reads an address, as every module can. @throws ConfigError that does not repeat passwords. */
+/** @internal Parses an address; every module can. @throws ConfigError that does not repeat passwords. */
 export function readAddress(module: () => Module, url: unknown): Address {
   if (typeof url !== "string") {
     throw unreadable(`an address has to be a string, such as "redis://localhost"`);
@@ -61,65 +59,67 @@ export function readAddress(module: () => Module, url: unknown): Address {
   return takeAddress();
 }
 
-/** What a `MemoryServer` is to a hub: its own file is loaded by those who use it. */
+/** The part of a `MemoryServer` that a hub needs. Only programs that use the server load its file. */
 export abstract class Inside {
-  /** @internal A hub with a session of its own. */
+  /** @internal Makes a hub with its own session. */
   abstract connect(now: number, seed: number): Hub;
 }
 
-/** What a Redis client library gives: an error reply is an `Error` whose message starts with its code. */
+/** A value of a Redis client library. An error reply is an `Error` whose message begins with its code. */
 export type RedisValue = null | undefined | number | bigint | boolean | string | Uint8Array | Error | RedisValue[];
 
-/** No answer: certainly not executed; perhaps executed; not executed and nothing ever will be. */
+/** No answer: certainly not executed; perhaps executed; not executed, and no later command will be. */
 export type Failure = "not-sent" | "unknown" | "closed";
 
-/** What a ZooKeeper client says of its session; `connecting`: a new one is about to be asked for. */
+/** The state of a ZooKeeper session. `connecting`: the client is about to connect for a new session. */
 export type SessionState = "connecting" | "connected" | "suspended" | "expired" | "auth-failed" | "closed";
 
-/** What is known of a ZooKeeper node. */
+/** The stat of a ZooKeeper node. */
 export interface Stat {
   /** The transaction that created it. */
   readonly czxid: bigint;
   /** The transaction that last changed its data. */
   readonly mzxid: bigint;
-  /** The session that it goes with; 0n for a node that stays. */
+  /** The session that owns the node; 0n for a persistent node. */
   readonly ephemeralOwner: bigint;
   readonly version: number;
-  /** When it was created by the server's clock, in ms since 1970; 0 if that is not known. */
+  /** When it was created, by the server's clock, in ms since 1970; 0 if that is not known. */
   readonly created: number;
-  /** When its data were last changed, likewise. */
+  /** When its data last changed, by the same clock; 0 if that is not known. */
   readonly modified: number;
 }
 
 /**
- * All machines on one connection. After every input, {@link poll} until it gives a `wait`.
- *
- * Every method throws MisuseError when the call makes no sense now (then nothing has changed), and ConfigError for a time, duration, key or
- * id that is no number.
+ * All machines on one connection. After every input, {@link poll} until it returns a `wait`. A method throws
+ * MisuseError if the present state does not allow the call, and ConfigError for a value that is not a number; nothing
+ * has changed then.
  */
 export class Hub {
-  /** The hub's number on its memory server; 0 for any other hub. */
+  /** The number of a hub on its memory server; 0 for any other hub. */
   readonly id: number = 0;
   readonly #module: Module;
   readonly #raw: RawHub;
 
-  /** @internal A hub without machines. @throws ConfigError for an unknown family. */
+  /** @internal Makes a hub without machines. @throws ConfigError for an unknown family. */
   constructor(module: Module, family: string, seed: number) {
     this.#module = module;
     this.#raw = made(() => new module.RawHub(family, number("seed", seed)));
   }
 
-  /** How many machines there are, those included that have been closed and still wait for the server. */
+  /** The number of machines, including the closed machines that still wait for the server. */
   get pending(): number {
     return this.#raw.pending();
   }
 
-  /** How many grants have ended since {@link shutdown} without being given back: refused, or the connection was closed. */
+  /** The number of grants that have ended since {@link shutdown} without a release. */
   get unreleased(): number {
     return this.#raw.unreleased();
   }
 
-  /** Opens a machine: one contender for one lock. `contender`: 16 bytes from a secure random source, new for every machine. Gives its key. */
+  /**
+   * Opens a machine: one contender for one lock. Returns its key. `contender` is the contender's id: 16 bytes from a
+   * secure random source, new for every machine.
+   */
   open(now: number, settings: Settings, contender: Uint8Array, seed = 0): number {
     if (!(settings instanceof Settings) || !(contender instanceof Uint8Array)) {
       throw unreadable("open takes a Settings and 16 random bytes");
@@ -132,56 +132,54 @@ export class Hub {
     return key;
   }
 
-  /** Acquires the lock: ends in `acquired` or `refused`. Without an acquire timeout (ms) it waits for ever. */
+  /** Acquires, for at most `acquireTimeout` ms. It ends in `acquired`, `refused` or, for a claim, `replayed`. */
   acquire(now: number, key: number, acquireTimeout?: number): void {
     this.#check(
       this.#raw.acquire(number("now", now), number("key", key), optionalNumber("acquireTimeout", acquireTimeout)),
     );
   }
 
-  /** Wants the lock at once or not at all. */
+  /** Acquires without waiting for other contenders. It ends as {@link acquire} does. */
   tryAcquire(now: number, key: number): void {
     this.#check(this.#raw.tryAcquire(number("now", now), number("key", key)));
   }
 
-  /** Makes the grant last from now on: ends in `extended` or `lost`. */
+  /** Extends the grant by a full lease from now. It ends in `extended` or `lost`. */
   extend(now: number, key: number): void {
     this.#check(this.#raw.extend(number("now", now), number("key", key)));
   }
 
-  /** Gives the grant back: ends in `released`, or in `lost` if there was nothing left to give back. */
+  /** Releases the grant. It ends in `released`, `refused` or `lost`. */
   release(now: number, key: number): void {
     this.#check(this.#raw.release(number("now", now), number("key", key)));
   }
 
   /**
-   * Ends a claim: the operation has this result, and the tag says what it is. Ends in `completed`; in `replayed` if another attempt has stored a result; in
-   * `refused` while the claim goes on; or in `lost`. After a loss it may still be called: the server stores the result unless another attempt has claimed
-   * the operation.
+   * Completes a claim: the server stores `result`, and `tag` says what it is. It ends in `completed`; in `replayed` if
+   * another attempt has stored a result; in `refused`, and the claim goes on; or in `lost`. After a loss, the program
+   * may call it again: the server stores the result unless another attempt has claimed the operation.
    */
   complete(now: number, key: number, tag: string, result: Uint8Array): void {
     checkBytes("result", result);
     this.#check(this.#raw.complete(number("now", now), number("key", key), text(tag), result));
   }
 
-  /** Ends a claim whose outcome is not known: ends as {@link release} does. */
+  /** Leaves a claim: it is unknown whether the operation took effect. It ends as {@link release} does. */
   leave(now: number, key: number): void {
     this.#check(this.#raw.leave(number("now", now), number("key", key)));
   }
 
-  /**
-   * Turns a writer's grant into a reader's, with nobody in between: ends in `downgraded`, in `refused` while the grant stays as it was, or in `lost`.
-   */
+  /** Turns a writer's grant into a reader's, without a gap. It ends in `downgraded`, `refused` or `lost`. */
   downgrade(now: number, key: number): void {
     this.#check(this.#raw.downgrade(number("now", now), number("key", key)));
   }
 
-  /** Stops an acquire: ends in `refused`. */
+  /** Cancels an acquire. It ends in `refused`. */
   cancel(now: number, key: number): void {
     this.#check(this.#raw.cancel(number("now", now), number("key", key)));
   }
 
-  /** ZooKeeper has created a node; `czxid` is in the reply's header. `session`: the one the request was sent in. */
+  /** ZooKeeper: reports a create. `path` is complete, `czxid` the answer's zxid, `session` that of the request. */
   created(now: number, id: number, session: bigint, path: string, czxid: bigint): void {
     if (typeof path !== "string" || !isSession(session) || typeof czxid !== "bigint") {
       this.#check(this.#raw.wrong(number("now", now), number("id", id), "a session, a path and a transaction"));
@@ -189,7 +187,7 @@ export class Hub {
     this.#check(this.#raw.created(number("now", now), number("id", id), session, path, czxid));
   }
 
-  /** ZooKeeper has listed the names of a node's children; or done a multi: the names of the nodes that it has created, in the order of its parts. */
+  /** ZooKeeper: reports a node's children; of a multi, the names of the nodes created, in the order of its parts. */
   children(now: number, id: number, session: bigint, names: readonly string[]): void {
     if (!Array.isArray(names) || !names.every((name) => typeof name === "string") || !isSession(session)) {
       this.#check(this.#raw.wrong(number("now", now), number("id", id), "a session and the names of the children"));
@@ -197,7 +195,7 @@ export class Hub {
     this.#check(this.#raw.children(number("now", now), number("id", id), session, names.join("/")));
   }
 
-  /** ZooKeeper has read a node. */
+  /** ZooKeeper: reports the data of a node, and its stat. */
   data(now: number, id: number, session: bigint, data: Uint8Array, stat: Stat): void {
     if (!(data instanceof Uint8Array) || !isSession(session) || !isStat(stat)) {
       this.#check(
@@ -220,7 +218,7 @@ export class Hub {
     );
   }
 
-  /** ZooKeeper has done what it was asked. */
+  /** ZooKeeper: reports that a set, a delete or a sync succeeded. */
   done(now: number, id: number, session: bigint): void {
     if (!isSession(session)) {
       this.#check(this.#raw.wrong(number("now", now), number("id", id), "a session"));
@@ -228,7 +226,7 @@ export class Hub {
     this.#check(this.#raw.done(number("now", now), number("id", id), session));
   }
 
-  /** ZooKeeper has answered with an error code of its protocol, such as -101. */
+  /** ZooKeeper: reports an error of the server, by its number in the protocol, such as -101. */
   error(now: number, id: number, session: bigint, code: number): void {
     if (!Number.isInteger(code) || !isSession(session)) {
       this.#check(this.#raw.wrong(number("now", now), number("id", id), "a session and an error code"));
@@ -236,7 +234,7 @@ export class Hub {
     this.#check(this.#raw.error(number("now", now), number("id", id), session, code));
   }
 
-  /** Redis has answered. */
+  /** Redis: reports the server's reply, also if it is an error. */
   reply(now: number, id: number, value: RedisValue): void {
     const [present, command] = [number("now", now), number("id", id)];
     if (this.#scriptReply(present, command, value)) {
@@ -249,12 +247,12 @@ export class Hub {
     );
   }
 
-  /** Nobody has answered. */
+  /** Reports that a command has no answer. */
   failed(now: number, id: number, failure: Failure): void {
     this.#check(this.#raw.failed(number("now", now), number("id", id), text(failure)));
   }
 
-  /** The state of the ZooKeeper session, before the first command and at every change. `timeout`: the negotiated one, for `connected`. */
+  /** ZooKeeper: reports the session's state, at first and at every change. `timeout` is the negotiated one, in ms. */
   session(now: number, state: SessionState, session: bigint, timeout = 0): void {
     if (!isSession(session)) {
       throw unreadable(`session is ${shown(session)}: it has to be a BigInt`);
@@ -262,7 +260,7 @@ export class Hub {
     this.#check(this.#raw.session(number("now", now), text(state), session, number("timeout", timeout)));
   }
 
-  /** The watch that command `id` has set in that session has something to say. */
+  /** ZooKeeper: reports that the watch which the command `id` set in that session has fired or is lost. */
   watch(now: number, id: number, session: bigint, event: "deleted" | "changed" | "gone"): void {
     if (!isSession(session)) {
       throw unreadable(`session is ${shown(session)}: it has to be a BigInt`);
@@ -270,49 +268,49 @@ export class Hub {
     this.#check(this.#raw.watch(number("now", now), number("id", id), session, text(event)));
   }
 
-  /** A message has arrived on the channel that command `id` has subscribed to. */
+  /** Redis: reports a message on the channel that the command `id` subscribed to. */
   message(now: number, id: number): void {
     this.#check(this.#raw.message(number("now", now), number("id", id)));
   }
 
-  /** The subscription of command `id` is gone, once. */
+  /** Redis: reports, once, that the subscription of the command `id` is lost. */
   gone(now: number, id: number): void {
     this.#check(this.#raw.gone(number("now", now), number("id", id)));
   }
 
-  /** The time has come. Early and repeated calls change nothing. */
+  /** Reports that time has passed. Early and repeated calls change nothing. */
   handleTimeout(now: number): void {
     this.#check(this.#raw.handleTimeout(number("now", now)));
   }
 
-  /** The next command or event, of one machine or of all; then how long to wait. */
+  /** Takes the next command or event, of one machine or of all. When none is left, returns a wait. */
   poll(only?: number): Output {
     this.#check(this.#raw.poll(optionalNumber("only", only)));
     return takeOutput();
   }
 
-  /** @internal The same of all machines, for whoever has no use for the attempt's name in a grant: it is empty. */
+  /** @internal Takes the next output of all machines. The attempt in a grant is empty. */
   next(): Output {
     this.#raw.next();
     return takeOutput();
   }
 
-  /** Closes a machine, in any state. It lives on until the server has answered, and says nothing more. */
+  /** Closes a machine. It releases or cancels, reports no more events, and exists until the server has answered. */
   close(now: number, key: number): void {
     this.#check(this.#raw.close(number("now", now), number("key", key)));
   }
 
-  /** Closes all machines, and opens no more. Go on driving until {@link pending} is 0. */
+  /** Closes all machines. No machine can be opened afterwards. Drive the hub until {@link pending} is 0. */
   shutdown(now: number): void {
     this.#check(this.#raw.shutdown(number("now", now)));
   }
 
-  /** On a memory server: ends the session, so that nothing is held any more. */
+  /** Ends the session of a hub on a memory server, and with it all its grants. */
   disconnect(now: number): void {
     present(now);
   }
 
-  /** What the scripts of locks answer, at once: a number, alone or with bytes. Whether it was that. */
+  /** Reports a script's usual reply in one call: a number, alone or with bytes. False: it is another reply. */
   #scriptReply(now: number, id: number, value: RedisValue): boolean {
     if (!Array.isArray(value) || value.length === 0 || value.length > 2) {
       return false;
@@ -338,7 +336,7 @@ export class Hub {
   }
 }
 
-/** @internal Constructors of the module throw nothing, and mean the error that was kept. */
+/** @internal A constructor of the module throws undefined and stores its error. This throws that error. */
 export function made<T>(make: () => T, said = (error: FencepostError) => error): T {
   try {
     return make();
@@ -350,12 +348,12 @@ export function made<T>(make: () => T, said = (error: FencepostError) => error):
   }
 }
 
-/** @internal What was typed as a text may be anything in a program without types: the core says what is wrong with it. */
+/** @internal An untyped program may pass anything as a text. As a string, the core can refuse it. */
 export function text(value: unknown): string {
   return typeof value === "string" ? value : shown(value);
 }
 
-/** @internal An argument that has to be a number: the module would take whatever converts to one, and throw a TypeError of its own at the rest. */
+/** @internal Checks that an argument is a number. The module would convert other values. */
 export function number(what: string, value: unknown): number {
   if (typeof value !== "number") {
     throw unreadable(`${what} is ${shown(value)}: it has to be a number`);
@@ -363,7 +361,7 @@ export function number(what: string, value: unknown): number {
   return value;
 }
 
-/** @internal The present time, where the module does not look at it: what it would say. */
+/** @internal Checks the present time, where the module does not use it. The error is the module's. */
 export function present(now: unknown): number {
   const millis = number("now", now);
   if (!(millis >= 0 && millis * 1000 < 2 ** 53)) {
@@ -372,7 +370,7 @@ export function present(now: unknown): number {
   return millis;
 }
 
-/** @internal An argument that has to be bytes. */
+/** @internal Checks that an argument is bytes. */
 export function checkBytes(what: string, value: unknown): asserts value is Uint8Array {
   if (!(value instanceof Uint8Array)) {
     throw unreadable(`${what} is ${shown(value)}: it has to be a Uint8Array`);

@@ -1,5 +1,5 @@
 /**
- * What a hub gives out, and the constructors with which the WebAssembly module makes it.
+ * The outputs of a hub, and the functions with which the WebAssembly module makes them.
  *
  * @module
  */
@@ -7,113 +7,116 @@
 import { type Argument, takeGathered } from "./arguments.js";
 import { type RecordData, takeRecord } from "./records.js";
 
-/** Which connection has to carry a command: any, one kept for its machine, or the n-th server of a quorum. */
+/** Which connection sends a command: any, one that is reserved for its machine, or the n-th server of a quorum. */
 export type Target = "any" | "own" | `server-${number}`;
 
 interface Named {
   readonly type: "command";
-  /** Whose it is; 0: of what all machines share. */
+  /** The machine whose command it is; 0 for a command of the hub itself. */
   readonly key: number;
-  /** Names the command in its outcome and in notices. */
+  /** Identifies the command in its outcome and in notices. */
   readonly id: number;
-  /** Which connection has to carry it. */
+  /** Which connection sends it. */
   readonly target: Target;
-  /** When the machine stops caring, in ms on your clock: advice. */
+  /**
+   * When the machine stops waiting for the outcome, in ms on your clock. After that time, the driver need not send the
+   * command.
+   */
   readonly deadline: number | null;
 }
 
-/** Something to do with a ZooKeeper client; see docs/reference/drivers.md. */
+/** A command for a ZooKeeper client; see docs/reference/drivers.md. */
 export interface NodeCommand extends Named {
-  /** What to do. */
+  /** What the driver does. */
   readonly operation: "create" | "children" | "get" | "delete" | "sync" | "set" | "multi" | "reconnect";
   /** The node; empty for a multi. */
   readonly path: string;
-  /** A node's new data. */
+  /** The data to write. */
   readonly data: Uint8Array;
   /** Create: 0 persistent, 1 ephemeral and sequential, 2 container, 8 ephemeral. Get and children: 4 with a watch. */
   readonly flags: number;
-  /** The writes of a multi: all of them or none. */
+  /** The parts of a multi. The server carries out all of them or none. */
   readonly parts: readonly Part[];
 }
 
-/** One write of a multi. */
+/** One part of a multi. */
 export interface Part {
-  /** What to do. */
+  /** What the server does. */
   readonly operation: "create" | "set" | "delete" | "check";
   /** The node. */
   readonly path: string;
-  /** A node's new data. */
+  /** The data to write. */
   readonly data: Uint8Array;
-  /** As a create's. */
+  /** As for a create. */
   readonly flags: number;
   /** Set, delete, check: the version that the node must have; -1: any. */
   readonly version: number;
 }
 
-/** Something to do with a Redis client; see docs/reference/drivers.md. */
+/** A command for a Redis client; see docs/reference/drivers.md. */
 export interface RedisCommand extends Named {
-  /** What to do. */
+  /** What the driver does. */
   readonly operation: "call" | "subscribe" | "unsubscribe";
   /** The command with its arguments, or the channel. */
   readonly arguments: readonly Argument[];
 }
 
-/** Something to do. */
+/** A command for the driver. */
 export type Command = NodeCommand | RedisCommand;
 
 /** The right to hold a lock. */
 export interface GrantData {
-  /** Which attempt it was given to. */
+  /** The attempt that got the grant. */
   readonly attempt: string;
-  /** Its number, where the server can give one. */
+  /** The fence, if the server provides one. */
   readonly fence: bigint | null;
-  /** A claim: how often the operation had been taken over before. It may have run that often. Otherwise 0. */
+  /** A claim: how many takeovers the operation had before. It may have run that many times. Otherwise 0. */
   readonly takeovers: number;
-  /** When it stops being valid unless it is renewed, in ms on your clock; null: there is no lease. */
+  /** When the grant stops being valid without a renewal, in ms on your clock; null: there is no lease. */
   readonly validUntil: number | null;
 }
 
-/** A contender, as an inspection has found it. */
+/** A contender that an inspection found. */
 export interface ContenderData {
-  /** Its node's path. */
+  /** The path of its node. */
   readonly node: string;
-  /** Whether it holds, at the moment of the list. */
+  /** Whether it held the lock when the server listed the directory. */
   readonly holds: boolean;
-  /** Whether it shares the lock with others of its kind: a reader. */
+  /** Whether it is a reader, which shares the lock with other readers. */
   readonly shared: boolean;
-  /** The session that its node goes with. */
+  /** The session that owns the node. */
   readonly session: bigint;
-  /** Since when it contends, by the server's clock, in ms since 1970. */
+  /** Since when it has been in the lock's directory, by the server's clock, in ms since 1970. */
   readonly since: number;
-  /** The fence that it has, or would have. */
+  /** The fence of its grant, or the fence that it would get. */
   readonly fence: bigint;
-  /** What its node says: a host's name, for example. */
+  /** The text in its node: a host name, for example. */
   readonly identifier: string;
 }
 
-/** Why an acquire has come to nothing or a grant has ended. */
+/** Why an acquire failed or a grant ended. */
 export interface Reason {
   /** Its number, the same in every language. */
   readonly code: number;
   /** The kebab-case name, such as `not-available`. */
   readonly kind: string;
-  /** The same in words. */
+  /** The text for people. */
   readonly message: string;
 }
 
-/** What brought it to light. */
+/** What caused a refusal or a loss. */
 export interface Cause {
-  /** The command whose outcome or watch it was. */
+  /** The command whose outcome or watch was the cause, if one was. */
   readonly command: number | null;
-  /** What the server said, for people. */
+  /** The server's message, or the value that is wrong; for people to read. */
   readonly detail: string | null;
-  /** For how many ms the lease of who has the lock or the claim still runs, if the server has said it. */
+  /** How many ms the lease of the present holder still lasts, if the server has reported it. */
   readonly retryAfter: number | null;
   /** The present value, if an update expects another version. */
   readonly record: RecordData | null;
 }
 
-/** What the application is told. `key` says of which machine. */
+/** An event for the application. `key` is the key of the machine. */
 export type Event =
   | { readonly type: "event"; readonly key: number; readonly event: "queued"; readonly ahead: number | null }
   | { readonly type: "event"; readonly key: number; readonly event: "acquired"; readonly grant: GrantData }
@@ -131,7 +134,7 @@ export type Event =
   | {
       readonly type: "event";
       readonly key: number;
-      /** A result or a value is stored; or had been stored before. */
+      /** A result or a value is stored; or it was stored before. */
       readonly event: "completed" | "replayed";
       readonly record: RecordData;
     }
@@ -148,7 +151,7 @@ export type Event =
       readonly type: "event";
       readonly key: number;
       readonly event: "mixed-layouts";
-      /** The name of the stranger's node. */
+      /** The name of the foreign contender's node. */
       readonly node: string;
     }
   | {
@@ -159,19 +162,19 @@ export type Event =
       readonly cause: Cause;
     };
 
-/** Nothing is left to do before an input arrives or a time is reached. */
+/** No output is left. Wait until the next input, or until a time. */
 export interface Wait {
   readonly type: "wait";
   /** When to call `handleTimeout` at the latest, in ms on your clock; null: only an input can change anything. */
   readonly until: number | null;
-  /** What the time is for: `acquire-timeout`, `retry`, `poll`, `renew`, `validity`, `max-hold` or `linger`. */
+  /** The purpose of the time: `acquire-timeout`, `retry`, `poll`, `renew`, `validity`, `max-hold` or `linger`. */
   readonly reason: string | null;
 }
 
-/** What {@link Hub.poll} gives. */
+/** What {@link Hub.poll} returns. */
 export type Output = Command | Event | Wait;
 
-// The numbers are those of `Operation` in the core, which are the same for ever.
+// The numbers are those of `Operation` in the core, which never change.
 const NODE_OPERATIONS = {
   1: "create",
   2: "children",
@@ -193,13 +196,13 @@ const PLAIN = ["suspended", "revoke-requested", "downgraded", "released"] as con
 const RECORDED = ["completed", "replayed", "looked"] as const;
 const REASONS = ["acquire-timeout", "retry", "poll", "renew", "validity", "max-hold", "linger"];
 
-// An array of one's own for every command would be one that hardly anybody looks at.
+// All commands that have no parts share this array.
 const NO_PARTS: readonly Part[] = Object.freeze([]);
 
-// The module makes an output and leaves it here for whoever has polled: see src/output.rs for why nothing is returned.
+// The module stores an output here, and the caller of `poll` takes it: src/output.rs says why nothing is returned.
 let made: Output = { type: "wait", until: null, reason: null };
 
-/** @internal What the module has made last. */
+/** @internal The output that the module has made last. */
 export function takeOutput(): Output {
   return made;
 }
@@ -208,7 +211,7 @@ function target(number: number): Target {
   return number === -1 ? "any" : number === -2 ? "own" : `server-${number}`;
 }
 
-/** @internal The number of an operation of ZooKeeper. */
+/** @internal The number of an operation on ZooKeeper. */
 export function operationNumber(operation: (NodeCommand | Part)["operation"]): number {
   return OPERATION_NUMBERS[operation];
 }
@@ -236,7 +239,7 @@ export function nodeCommand(
     deadline: optional(deadline),
     operation: NODE_OPERATIONS[operation as keyof typeof NODE_OPERATIONS],
     path,
-    // What arrives is a view of the module's memory.
+    // `data` is a view of the module's memory.
     data: data.slice(),
     flags,
     parts,
@@ -246,13 +249,16 @@ export function nodeCommand(
 
 let parts = NO_PARTS;
 
-/** @internal One write of the next command, which is a multi. */
+/** @internal One part of the next command, which is a multi. */
 export function part(operation: number, path: string, data: Uint8Array, flags: number, version: number): void {
   const name = PART_OPERATIONS[operation as keyof typeof PART_OPERATIONS];
   parts = [...parts, { operation: name, path, data: data.slice(), flags, version }];
 }
 
-/** @internal `known`: the arguments, kept for the next command of the kind; undefined: they have been gathered. */
+/**
+ * @internal `known` are the arguments, which are kept for the next command of this kind. If it is undefined, {@link
+ * argument} has gathered them.
+ */
 export function argumentsCommand(
   key: number,
   id: number,
@@ -279,7 +285,7 @@ export function queued(key: number, ahead: number): void {
 
 let attempt = "";
 
-/** @internal Which attempt the next grant is given to: for those who want to know. */
+/** @internal The attempt that gets the next grant, if the caller uses it. */
 export function attempted(name: string): void {
   attempt = name;
 }

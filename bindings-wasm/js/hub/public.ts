@@ -1,5 +1,6 @@
 /**
- * The hub and its settings for programs that drive it themselves: the module is found by the family that they name. Clients know theirs.
+ * The hub and its settings, for programs that drive it themselves. These classes find the WebAssembly module by the
+ * family that the program names. A client knows its module.
  *
  * @module
  */
@@ -14,41 +15,47 @@ import type { MemoryServer } from "./memory/server.js";
 import { type ScopeData, Scope as AnyScope } from "./scope.js";
 import type { SettingsData } from "./settings.js";
 
-/** By the beginning of a name of a family, a server or a kind of machine, or of an address. What is none of them is for any module to refuse. */
+/**
+ * Finds the module by the beginning of a family, a server, a kind of machine or an address. Any module refuses an
+ * unknown name.
+ */
 function named(name: unknown): Module {
   return typeof name === "string" && name.startsWith("redis") ? redisModule() : zooKeeperModule();
 }
 
-/** Checked settings: make them once, open as many machines with them as you like. */
+/** Checked settings. Make them once, and open any number of machines with them. */
 export class Settings extends AnySettings {
-  /** @throws ConfigError that says which value makes no sense. */
+  /** @throws ConfigError that names the value that is not valid. */
   constructor(data: SettingsData) {
     const { server, kind } = (data as SettingsData | null | undefined) ?? {};
     super(named(server ?? kind), data);
   }
 }
 
-/** The checked settings of a scope of idempotent operations: it makes the settings of each request. */
+/** The checked settings of a scope of idempotent operations. It makes the settings of each request. */
 export class Scope extends AnyScope {
-  /** @throws ConfigError that says which value makes no sense. */
+  /** @throws ConfigError that names the value that is not valid. */
   constructor(data: ScopeData) {
     super(named((data as ScopeData | null | undefined)?.server), data);
   }
 }
 
 /**
- * All machines on one connection. After every input, {@link poll} until it gives a `wait`.
+ * All machines on one connection. After every input, call {@link poll} until it returns a `wait`.
  *
- * Every method throws MisuseError when the call makes no sense now (then nothing has changed), and ConfigError for a time, duration, key or
- * id that is no number.
+ * Every method throws MisuseError if the present state does not allow the call; nothing has changed then. It throws
+ * ConfigError for a time, duration, key or id that is not a number.
  */
 export class Hub extends AnyHub {
-  /** A hub without machines. The seed spreads retries and decides nothing. @throws ConfigError for an unknown family. */
+  /**
+   * Makes a hub without machines. The hub uses `seed`, any number, to spread retries over time. @throws ConfigError for
+   * an unknown family.
+   */
   constructor(family: Family, seed = 0) {
     super(named(family), text(family), seed);
   }
 
-  /** A hub that carries out its own commands on a server inside the process: it never gives a command. */
+  /** Makes a hub on a memory server. The hub carries out its own commands, and never returns a command. */
   static memory(server: MemoryServer, now: number, seed = 0): AnyHub {
     if (!(server instanceof Inside)) {
       throw unreadable("memory takes a MemoryServer");
@@ -57,7 +64,7 @@ export class Hub extends AnyHub {
   }
 }
 
-/** Reads an address such as `zk://localhost:2181/shop`. @throws ConfigError that does not repeat passwords. */
+/** Parses an address such as `zk://localhost:2181/shop`. @throws ConfigError that does not repeat passwords. */
 export function parseAddress(url: string): Address {
   return readAddress(() => named(url), url);
 }

@@ -1,30 +1,39 @@
 /**
- * The records of idempotent operations, and the constructors with which the WebAssembly module makes them.
+ * The records of idempotent operations, and the functions with which the WebAssembly module makes them.
  *
  * @module
  */
 
-/** What the server knows of an operation, or of a value. Times are the server's, in ms since 1970. */
+/** What the server stores for an operation or a value. Times are the server's, in ms since 1970. */
 export interface RecordData {
-  /** How far the operation has come: a token was issued, an attempt runs, there is a result. `value`: no operation, but a value for updates. */
+  /**
+   * The state of the operation: a token is issued, an attempt runs, or there is a result. `value`: the record is a
+   * value with a version, for updates.
+   */
   readonly state: "issued" | "running" | "done" | "value";
-  /** The attempt that has brought it there. */
+  /** The attempt that wrote the record. */
   readonly attempt: string;
-  /** The fence of the last claim; 0n before the first one. */
+  /** The fence of the last claim; 0n before the first claim. */
   readonly fence: bigint;
-  /** How often a claim has taken the operation over: it may have run once more each time. */
+  /** How many takeovers the operation has had. It may have run once more for each. */
   readonly takeovers: number;
-  /** What a claim gets when the lease of another attempt is over. The first claim of the operation has decided it. */
+  /**
+   * The rule for a claim that finds that the lease of another attempt has ended. The first claim of the operation sets
+   * it.
+   */
   readonly policy: "retake" | "block" | "indeterminate";
-  /** When the lease ends; 0: there is none. */
+  /** When the lease ends; 0 if there is none. */
   readonly leaseEnd: number;
-  /** The last millisecond in which the record counts; 0: the server has not said it. */
+  /** The last millisecond of the record's retention; 0 if the server has not reported it. */
   readonly keptUntil: number;
-  /** A value's version, or the one that an update has made; otherwise 0. */
+  /** The version of a value, or the version that an update made; otherwise 0. */
   readonly version: number;
-  /** Names this state of the record: {@link Scope.settle} and {@link Scope.forget} change only the state that the caller has read. */
+  /**
+   * Identifies this state of the record. {@link Scope.settle} and {@link Scope.forget} change only the state that the
+   * caller has read.
+   */
   readonly guard: number;
-  /** What the result is: a short text of the program's. */
+  /** The tag of the result: a short text of the program that says what the result is. */
   readonly tag: string;
   /** The result, or the value. */
   readonly result: Uint8Array;
@@ -34,11 +43,11 @@ export interface RecordData {
 const STATES = ["issued", "running", "done", "value"] as const;
 const POLICIES = ["retake", "block", "indeterminate"] as const;
 
-// The module makes them and leaves them here: see src/output.rs for why nothing is returned.
+// The module stores them here: src/output.rs says why nothing is returned.
 let made: RecordData | null = null;
 let key = "";
 
-/** @internal The record of the event that is being made, if it has one. */
+/** @internal Takes the record of the event that the module makes, if it has one. */
 export function takeRecord(): RecordData | null {
   const record = made;
   made = null;
@@ -70,7 +79,7 @@ export function record(
     version,
     guard,
     tag,
-    // What arrives is a view of the module's memory.
+    // `result` is a view of the module's memory.
     result: result.slice(),
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Replies of Redis, handed to the module part by part.
+ * Passes Redis replies to the module, part by part.
  *
  * @module
  */
@@ -8,10 +8,10 @@ import type { Module } from "./families/module.js";
 
 type Parts = Pick<InstanceType<Module["RawHub"]>, "nil" | "integer" | "bytes" | "text" | "errorReply" | "gather">;
 
-/** Deeper than any reply of a script. */
+/** No script returns a deeper reply. */
 const DEEPEST = 8;
 
-/** Hands a reply to the module, an array after its items. Gives whether it is a Redis value. */
+/** Passes a reply to the module. An array follows its items. Returns false if it is not a Redis value. */
 export function handOver(parts: Parts, value: unknown, depth = DEEPEST): boolean {
   switch (typeof value) {
     case "number":

@@ -1,5 +1,5 @@
 /**
- * The scope of idempotent operations: whose keys these are, and the rules for all its operations.
+ * A scope of idempotent operations: it says whose keys these are, and has the options of all its operations.
  *
  * @module
  */
@@ -21,9 +21,9 @@ import { checkedText, inOwnWords, read } from "./settings.js";
 export interface ScopeData extends IdempotencyOptions {
   readonly server: "redis" | "zookeeper" | "memory";
   readonly kind: "claim";
-  /** ZooKeeper: the path that all records lie below. */
+  /** ZooKeeper: the path below which all records are. */
   readonly prefix?: string | undefined;
-  /** Whose keys these are: the operation, and the tenant. */
+  /** Whose keys these are: the kind of operation and the tenant, for example. */
   readonly scope: string;
 }
 
@@ -32,43 +32,52 @@ const NOTHING: Uint8Array = new Uint8Array();
 type RawSettings = InstanceType<Module["Settings"]>;
 
 /**
- * The checked settings of a scope: it makes the settings of each request. Texts have 1 to 1024 bytes, and no control
- * characters. Fingerprints and bindings are digests, of 1024 bytes at most.
+ * The checked settings of a scope. It makes the settings of each request. Texts have 1 to 1024 bytes, and no control
+ * characters. Fingerprints and bindings are digests of at most 1024 bytes.
  *
- * A claim is acquired, held and ended on a {@link Hub} as a lock is. All other settings are of one request: `tryAcquire`
- * or `acquire` begins it.
+ * A {@link Hub} acquires, holds and ends a claim as it does a lock. All other settings are those of a single step:
+ * `tryAcquire` or `acquire` begins it.
  */
 export class Scope {
   readonly #module: Module;
   readonly #raw: InstanceType<Module["Scope"]>;
 
-  /** @internal @throws ConfigError that says which value makes no sense. */
+  /** @internal @throws ConfigError that names the value that is not valid. */
   constructor(module: Module, data: ScopeData) {
     const fields = read(module, data);
     this.#module = module;
     this.#raw = made(() => new module.Scope(fields), inOwnWords);
   }
 
-  /** A claim on the operation `key`. `fingerprint`: a digest of what the operation is asked to do. */
+  /**
+   * Makes the settings of a claim on the operation `key`. `fingerprint` is a digest of what the operation is asked to
+   * do.
+   */
   claim(key: string, fingerprint = NOTHING): Settings {
     checkBytes("fingerprint", fingerprint);
     return this.#settings(this.#raw.claim(checkedText("key", key), fingerprint));
   }
 
-  /** A claim with a token that has been issued for this binding. */
+  /** Makes the settings of a claim on a token that was issued with this binding. */
   consume(token: string, binding: Uint8Array, fingerprint = NOTHING): Settings {
     checkBytes("binding", binding);
     checkBytes("fingerprint", fingerprint);
     return this.#settings(this.#raw.consume(checkedText("token", token), binding, fingerprint));
   }
 
-  /** Makes a token, which a claim may consume within `life` ms (ten minutes). Ends in `completed`. */
+  /**
+   * Makes the settings of a single step that issues a token. A claim may consume it within `life` ms (ten minutes). It
+   * ends in `completed`.
+   */
   issue(token: string, binding: Uint8Array, life?: number): Settings {
     checkBytes("binding", binding);
     return this.#settings(this.#raw.issue(checkedText("token", token), binding, optionalNumber("life", life)));
   }
 
-  /** Claims and completes at once; `binding`: of the token that the key is. Ends in `completed` or `replayed`. */
+  /**
+   * Makes the settings of a single step that claims and completes an operation at once. With a `binding`, the key is a
+   * token, and the step consumes it. It ends in `completed` or `replayed`.
+   */
   register(
     key: string,
     binding: Uint8Array | null,
@@ -86,8 +95,9 @@ export class Scope {
   }
 
   /**
-   * Replaces the value at `key` if it has this version (0: if there is none). `operation` names the update: its repetition is not applied again. Ends in
-   * `completed`, `replayed`, or `refused` as `conflict`.
+   * Makes the settings of a single step that replaces the value at `key`, if the value has this version; with 0, if
+   * there is no value. `operation` identifies the update: a repeated update is not applied again. It ends in
+   * `completed`, in `replayed`, or in `refused` as `conflict`.
    */
   update(
     key: string,
@@ -105,32 +115,41 @@ export class Scope {
     );
   }
 
-  /** Reads a record. Ends in `looked`. */
+  /** Makes the settings of a single step that reads a record. It ends in `looked`. */
   look(key: string): Settings {
     return this.#settings(this.#raw.look(checkedText("key", key)));
   }
 
-  /** An operator gives the operation a result; `guard`: of the record that the operator has seen. Ends in `completed`. */
+  /**
+   * Makes the settings of a single step with which an operator gives the operation its result. `guard` is that of the
+   * record that the operator has read. It ends in `completed`.
+   */
   settle(key: string, guard: number, tag: string, result: Uint8Array): Settings {
     checkBytes("result", result);
     const name = checkedText("key", key);
     return this.#settings(this.#raw.settle(name, number("guard", guard), checkedText("tag", tag), result));
   }
 
-  /** An operator deletes the record. Ends in `looked`, without a record. */
+  /**
+   * Makes the settings of a single step with which an operator deletes the record. It ends in `looked`, without a
+   * record.
+   */
   forget(key: string, guard: number): Settings {
     return this.#settings(this.#raw.forget(checkedText("key", key), number("guard", guard)));
   }
 
   /**
-   * Deletes what no request of the scope would miss. Ends in `swept`. On Redis it deletes nothing, because the server expires records by
-   * itself.
+   * Makes the settings of a single step that deletes the records of the scope that are free or past their retention. It
+   * ends in `swept`. On Redis it deletes nothing, because the server expires records by itself.
    */
   sweep(): Settings {
     return this.#settings(this.#raw.sweep());
   }
 
-  /** A key for one step of the operation at another service: 32 hexadecimal digits, the same for all attempts and in all languages. */
+  /**
+   * Returns a key for one step of the operation at another service: 32 hexadecimal digits, the same for all attempts
+   * and in all languages.
+   */
   derive(key: string, step: string): string {
     if (!this.#raw.derive(checkedText("key", key), checkedText("step", step))) {
       throw inOwnWords(takeKept());

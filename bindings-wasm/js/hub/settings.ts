@@ -53,9 +53,12 @@ export interface SettingsData
   readonly names?: readonly string[] | undefined;
   /** ZooKeeper: the path below which the locks are (the root). */
   readonly prefix?: string | undefined;
-  /** A semaphore: how many contenders may hold it at once, the same number for all (1). */
+  /** A semaphore: how many contenders may hold it at once. All its clients must use the same number. */
   readonly permits?: number | undefined;
-  /** Makes an inspection of the settings: it lists the contenders, deletes one's node, or asks one for the lock. Ends in `found` or `refused`. */
+  /**
+   * Makes the settings those of an inspection. It lists the contenders, deletes the node of one, or sends one a
+   * revocation request. It ends in `found` or `refused`.
+   */
   readonly action?: "list" | "break" | "revoke" | undefined;
   /** An inspection: the path of the contender's node. */
   readonly node?: string | undefined;
@@ -68,7 +71,7 @@ export interface SettingsData
 /** Writes a value as texts for the module; null if it has another type. */
 type Write = (value: unknown) => readonly string[] | null;
 
-/** The core's durations are 64-bit numbers: beyond this it is too long anyway. */
+/** The core's durations are 64-bit numbers. The core refuses such a long duration. */
 const LONGEST = 2 ** 62;
 
 const text: Write = (value) => (typeof value === "string" ? [value] : null);
@@ -83,7 +86,7 @@ const millis: Write = (value) => {
   if (typeof value !== "number" || !Number.isFinite(value)) {
     return null;
   }
-  // Away from zero, so that what is positive stays positive.
+  // Rounded away from zero, so that a positive duration stays positive.
   const micros = Math.sign(value) * Math.min(Math.ceil(Math.abs(value) * 1000), LONGEST);
   return [String(BigInt(micros))];
 };
@@ -97,21 +100,22 @@ const EXPECTED = new Map<Write, string>([
   [millis, "a finite number of milliseconds"],
 ]);
 
-/** By the number that `optionType` gives. */
+/** By the number that `optionType` returns. */
 const BY_TYPE: readonly (Write | undefined)[] = [undefined, millis, whole, flag, text, texts];
 
-/** What is no option, or has a type of its own in JavaScript. */
+/** Settings that are no options, or whose type in JavaScript differs from the core's. */
 const OTHERS = new Map<string, Write>([
   ["kind", text],
   ["server", text],
   ["fence", long],
 ]);
 
-/** The core's names, by JavaScript's. */
+/** The core's names by JavaScript's names. */
 const OF_CORE: ReadonlyMap<string, string> = new Map([...WRITTEN].map(([core, own]) => [own, core]));
 
 /**
- * @internal Reads a plain object into what the module takes: names and values by turns. The core refuses unknown names.
+ * @internal Converts a plain object to what the module takes: names and values by turns. The core refuses unknown
+ * names.
  *
  * @throws ConfigError for a value of another type.
  */
@@ -136,9 +140,9 @@ export function read(module: Module, data: unknown): string[] {
   return fields;
 }
 
-/** @internal The core's error about settings, with the names as JavaScript writes them. */
+/** @internal The core's error about settings, with the names that JavaScript uses. */
 export function inOwnWords({ code, kind, message }: FencepostError): ConfigError {
-  // A text in quotes is the user's, but for the name of an option that the lock does not have.
+  // A text in quotes is the user's, unless it is the name of an option that the lock does not have.
   const isOption = kind === "unknown-option";
   const own = message.replace(/"([^"]*)"|\w+/g, (word: string, quoted?: string) =>
     quoted === undefined
@@ -150,10 +154,10 @@ export function inOwnWords({ code, kind, message }: FencepostError): ConfigError
   return new ConfigError(code, kind, own);
 }
 
-/** Half a character has no UTF-8. All of them would become the same mark. */
+/** A lone surrogate has no UTF-8. All of them would become the same replacement character. */
 const HALF = /\p{Surrogate}/u;
 
-/** @internal An argument that has to be a text. @throws ConfigError for anything else, and for half a character. */
+/** @internal Checks that an argument is a text. @throws ConfigError for anything else, and for a lone surrogate. */
 export function checkedText(name: string, value: unknown): string {
   const [one = ""] = checked(name, text, value);
   return one;
@@ -171,7 +175,7 @@ function refuseHalves(name: string, one: string): void {
   }
 }
 
-/** A BigInt is no number, and a number no string: nothing is converted. */
+/** Checks and converts a value. It does not turn a BigInt into a number, or a number into a string. */
 function checked(name: string, write: Write, value: unknown): readonly string[] {
   const written = write(value);
   if (written === null) {

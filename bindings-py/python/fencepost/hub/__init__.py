@@ -1,8 +1,7 @@
-"""The hub: all locks on one connection as state machines without I/O, for programs with an event loop of
-their own.
+"""The hub: all machines on one connection, without I/O, for programs that have their own event loop.
 
-The hub does no I/O, reads no clock and draws no random number. The program reports to the hub what has
-happened, and the hub answers with what to do::
+The hub does no I/O, reads no clock and draws no random number. The program reports inputs to the hub, and
+takes commands and events from it::
 
     from fencepost.hub import Command, Event, Hub, Settings, Wait, now
 
@@ -20,12 +19,12 @@ happened, and the hub answers with what to do::
                     hub.failed(now(), id, "unknown")
             case Event(name="acquired", fence=fence):
                 ...
-            case Wait(until=until):                                       # for an input, or for that time
+            case Wait(until=until):                                       # wait for an input, or until then
                 sleep_until(until)
                 hub.handle_timeout(now())
 
-All times are microseconds as :func:`now` gives them. What a driver has to do for each operation, and what it
-must never do, is in ``docs/reference/drivers.md``; ``examples/hub_loop.py`` is a complete program.
+All times are microseconds as :func:`now` returns them. ``docs/reference/drivers.md`` says what a driver does
+for each operation, and what it must never do. ``examples/hub_loop.py`` is a complete program.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """The clock, in microseconds. It never goes back. Where the system has such a clock, it goes on while the
-computer sleeps.
+computer is suspended.
 """
 
 from __future__ import annotations
 
 import time
 
-# A lease goes on while the computer sleeps, so the client's clock has to go on, too.
+# A lease goes on while the computer is suspended, so the client's clock has to go on, too.
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_MONOTONIC
 _read = time.clock_gettime_ns
 
