@@ -1,11 +1,12 @@
-/* Acquiring: in one call, or step by step. */
+/* Acquires, in one call or step by step. */
 #include "internal.h"
 
 struct fencepost_attempt {
     struct pending begun;
 };
 
-/* A timeout in milliseconds as an acquire timeout of the hub; zero and less become one that the hub refuses. */
+/* Converts a timeout in milliseconds to an acquire timeout of the hub. Zero and less become a value that the hub
+ * refuses. */
 int64_t acquire_timeout_of(int64_t timeout) {
     if (timeout == FENCEPOST_FOREVER)
         return FENCEPOST_FOREVER;
@@ -14,7 +15,7 @@ int64_t acquire_timeout_of(int64_t timeout) {
     return timeout > INT64_MAX / 1000 - 1 ? INT64_MAX - 1 : timeout * 1000;
 }
 
-/* What has become of an acquire; hands its grant over. With the lock. */
+/* Returns the result of an acquire, with its grant. With the mutex. */
 static fencepost_result decided(fencepost_grant *contender, fencepost_grant **grant) {
     if (contender->stage == ASKING)
         return FENCEPOST_RESULT_PENDING;
@@ -29,7 +30,8 @@ static bool is_handed_over(fencepost_result result) {
     return result == FENCEPOST_RESULT_OK || result == FENCEPOST_RESULT_REPLAYED;
 }
 
-/* Begins, waits, hands over; all under one lock, so that an uncontended acquire wakes no other thread. */
+/* Begins an acquire, waits, and returns the grant, with the mutex locked once. So an uncontended acquire wakes no other
+ * thread. */
 fencepost_result acquire_opened(fencepost_lock *lock, opening *open, const void *what, fencepost_grant **grant) {
     fencepost_client *client = lock->client;
     fencepost_grant *contender;
@@ -132,14 +134,14 @@ fencepost_result fencepost_lock_try_acquire_start(fencepost_lock *lock, fencepos
     return start(lock, TRY, attempt);
 }
 
-/* Decided; or another thread, which waited for the same attempt, has taken its grant, and may have freed it. */
+/* There is a result; or another thread that waited for the same attempt has taken its grant, and may have freed it. */
 static bool attempt_decided(const void *subject) {
     const fencepost_grant *contender = ((const fencepost_attempt *)subject)->begun.contender;
 
     return contender == NULL || contender_decided(contender);
 }
 
-/* Hands the grant of an attempt over, to the first who asks. With the lock. */
+/* Returns the grant of an attempt to the first caller. With the mutex. */
 static fencepost_result take(fencepost_attempt *attempt, fencepost_grant **grant) {
     fencepost_result result;
 
@@ -154,7 +156,7 @@ static fencepost_result take(fencepost_attempt *attempt, fencepost_grant **grant
     return result;
 }
 
-/* With the lock. */
+/* With the mutex. */
 static void wait_for(fencepost_attempt *attempt) {
     fencepost_grant *contender = attempt->begun.contender;
 

@@ -1,16 +1,16 @@
-/* Claims: a claim is a contender whose grant may also be a result, and which has two more ends. */
+/* Claims. A claim is a contender whose grant may also be a result, and which has two more ends. */
 #include <stdlib.h>
 
 #include "internal.h"
 
-/* What to claim. */
+/* The arguments of a claim. */
 struct wanted {
     fencepost_idempotency *of;
     const char *key;
     int64_t acquire_timeout;
 };
 
-/* Opens a contender and begins to claim. With the lock. */
+/* Opens a contender and begins the claim. With the mutex. */
 static fencepost_result open_claim(fencepost_lock *lock, const void *what, fencepost_grant **claim) {
     const struct wanted *wanted = what;
     size_t size = strlen(wanted->key) + 1;
@@ -29,7 +29,7 @@ static fencepost_result open_claim(fencepost_lock *lock, const void *what, fence
     return FENCEPOST_RESULT_OK;
 }
 
-/* Zero does not wait for another attempt. */
+/* With zero, the claim does not wait for another attempt. */
 static int64_t claim_timeout(int64_t timeout) {
     return timeout == 0 ? TRY : acquire_timeout_of(timeout);
 }
@@ -135,14 +135,14 @@ fencepost_result fencepost_consume_start(
     return result == FENCEPOST_RESULT_OK ? start(idempotency, token, settings, timeout, attempt) : result;
 }
 
-/* ---- what a claim has ---- */
+/* ---- getters of a claim ---- */
 
 uint64_t fencepost_claim_fence(const fencepost_grant *claim) {
     return fencepost_grant_fence(claim);
 }
 
 uint64_t fencepost_claim_takeovers(const fencepost_grant *claim) {
-    /* It never changes: no lock is needed. */
+    /* It never changes, so the mutex is not necessary. */
     return claim == NULL ? 0 : claim->takeovers;
 }
 

@@ -1,11 +1,11 @@
-/* Clients: a hub and its driver, and what the client keeps of its locks. The end of a client is in close.c. */
+/* Clients: a hub, its driver, and the client's locks. close.c has the end of a client. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* How long an acquire waits for the first connection, in microseconds, by default. */
+/* How long an acquire waits for the first connection by default, in microseconds. */
 #define CONNECT_WITHIN 5000000u
 
 static void locks_free(struct locks *locks) {
@@ -17,7 +17,7 @@ static void locks_free(struct locks *locks) {
     free(locks);
 }
 
-/* Takes a kind of machine apart: `zookeeper-mutex` is ZooKeeper, and its locks are of the kind `lock`. */
+/* Splits a kind of machine: `zookeeper-mutex` is the server ZooKeeper and the kind `lock`. */
 static void name_server(struct locks *locks) {
     char *end = strchr(locks->server, '-');
 
@@ -29,7 +29,7 @@ static void name_server(struct locks *locks) {
         locks->kind = end + 1;
 }
 
-/* NULL: no memory. */
+/* NULL if there is no memory. */
 static struct locks *locks_new(const char *kind, const char *prefix) {
     struct locks *locks = calloc(1, sizeof *locks);
 

@@ -1,11 +1,11 @@
 /* The end of a client: at once, or step by step in an event loop. */
 #include "internal.h"
 
-/* How long to wait for the server's answers, for a driver whose own end takes no time: the rest is for threads to end.
- */
+/* How long to wait for the server's answers, if the driver itself needs no time to end. The rest is for the end of
+ * threads. */
 #define CLOSE_LIMIT (RELEASE_LIMIT - 200000u)
 
-/* Nothing is held or asked for from here on. With the lock. */
+/* From here on there are no grants and no acquires. With the mutex. */
 static void begin(fencepost_client *client) {
     client->closing = true;
     client->close_by = fencepost_now() + CLOSE_LIMIT - client->driver->farewell;
@@ -17,14 +17,14 @@ static void begin(fencepost_client *client) {
     client_pump(client);
     client_wake(client);
     if (client->driving)
-        client_signal(client->wake); /* who drives is told, too */
+        client_signal(client->wake); /* for the thread that drives */
 }
 
 static bool is_settled(const void *subject) {
     return fencepost_hub_pending(((const fencepost_client *)subject)->hub) == 0;
 }
 
-/* Waits for what another thread does. With the lock. */
+/* Waits for another thread. With the mutex. */
 static void await(fencepost_client *client, pthread_cond_t *change, const bool *flag, bool value) {
     int before = client_pause(client);
 
@@ -34,7 +34,7 @@ static void await(fencepost_client *client, pthread_cond_t *change, const bool *
     client->cancel_state = before;
 }
 
-/* Ends all use of the connection. With the lock, which it gives back. */
+/* Ends all use of the connection. It is called with the mutex, and unlocks it. */
 static fencepost_result finish(fencepost_client *client) {
     size_t unsettled = fencepost_hub_pending(client->hub);
     size_t left = unsettled + fencepost_hub_unreleased(client->hub);
@@ -64,15 +64,15 @@ static fencepost_result finish(fencepost_client *client) {
     return FENCEPOST_RESULT_OK;
 }
 
-/* Whether this thread is in a callback that runs within the client, whose end would wait for this thread. With the
- * lock. */
+/* Whether this thread is in a callback inside the client. The end of the client would wait for this thread. With the
+ * mutex. */
 static bool is_inside(const fencepost_client *client) {
     bool closes = client->closed && !client->over && pthread_equal(client->closer, pthread_self());
 
     return closes || client_is_dispatcher(client);
 }
 
-/* Takes the lock, also of a client that is closed. */
+/* Locks the mutex, also if the client is closed. */
 static fencepost_result enter(fencepost_client *client) {
     if (client == NULL)
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
@@ -126,7 +126,7 @@ fencepost_result fencepost_close_start(fencepost_client *client) {
     return FENCEPOST_RESULT_OK;
 }
 
-/* What a close that this call does not end has come to. With the lock. */
+/* The result of a close that another call ends. With the mutex. */
 static fencepost_result progress(const fencepost_client *client) {
     if (!client->closing)
         return fault(FENCEPOST_RESULT_CLIENT_CLOSED, "no close of this client is under way");
@@ -164,7 +164,7 @@ void fencepost_client_free(fencepost_client *client) {
     inside = is_inside(client);
     client_unlock(client);
     if (inside)
-        return;              /* the caller's own callback: this thread goes on with the client behind it */
-    fencepost_close(client); /* once more does nothing, but waits for another thread that closes it */
+        return;              /* in a callback of the program: this thread still uses the client afterwards */
+    fencepost_close(client); /* a second close waits until the thread that closes has ended */
     fencepost_client_unref(client);
 }

@@ -1,4 +1,4 @@
-/* What a contender may be waited for, and what it says of its end. */
+/* The conditions that a call waits for, and the error of a contender that has ended. */
 #include "internal.h"
 
 static __thread uint64_t last_retry_after = FENCEPOST_NEVER;
@@ -7,7 +7,7 @@ int64_t fencepost_retry_after(void) {
     return last_retry_after == FENCEPOST_NEVER ? -1 : (int64_t)((last_retry_after + 999u) / 1000u);
 }
 
-/* Why it ended, in number and words. */
+/* Why it ended, as a result with a text. */
 fencepost_result contender_fault(const fencepost_grant *contender) {
     last_retry_after = contender->retry_after;
     if (contender->detail == NULL)
@@ -19,7 +19,7 @@ bool contender_is_held(const fencepost_grant *contender) {
     return contender->stage == HELD || contender->stage == EXTENDING;
 }
 
-/* Waits for a condition of it, or until the deadline: says whether it holds. */
+/* Waits for a condition of the contender, or until the deadline. Returns whether the condition holds. */
 bool contender_wait(fencepost_grant *contender, client_condition *condition, uint64_t deadline) {
     return client_wait(contender->client, &contender->waiters, condition, contender, deadline);
 }
@@ -34,12 +34,12 @@ bool contender_over(const void *subject) {
     return contender->lost || contender->stage == OVER;
 }
 
-/* The server has answered to its end. */
+/* The server has answered the request that ends the grant. */
 bool contender_ended(const void *subject) {
     return ((const fencepost_grant *)subject)->stage != RELEASING;
 }
 
-/* Another contender wants the lock, or this one is over, and hears of no other. */
+/* Another client has requested the lock, or this grant has ended. */
 bool contender_wanted(const void *subject) {
     const fencepost_grant *contender = subject;
 

@@ -1,5 +1,5 @@
-/* Connecting by address. The libraries that speak to servers depend on this one, not the other way round: they are
- * found when an address asks for them, so that a program carries only the client libraries that it uses. */
+/* Connects by address. The libraries for the servers depend on this one, and not the other way round: it looks for them
+ * when an address needs one. So a program loads only the client libraries that it uses. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static fencepost_result
 connect_with(const char *library, const char *function, const char *url, fencepost_client **client) {
     connect_function *connect;
 
-    /* The program may be linked with it, perhaps statically. */
+    /* The program may be linked with the library, perhaps statically. */
     void *symbol = dlsym(RTLD_DEFAULT, function);
     if (symbol == NULL)
         symbol = load(library, function);
@@ -34,8 +34,8 @@ connect_with(const char *library, const char *function, const char *url, fencepo
     return connect(url, client);
 }
 
-/* The library without threads is the faster one. Both kinds of libzookeeper have the same names: where the program has
- * brought the one with threads, which alone has calls that block, the other's names would be taken for its. */
+/* The library without threads is faster. Both variants of libzookeeper export the same names. If the program uses the
+ * one with threads (only it has blocking calls), the names would be resolved to that one. */
 static fencepost_result connect_zookeeper(const char *url, fencepost_client **client) {
     static const char function[] = "fencepost_zookeeper_connect";
     static const char *const libraries[] = {"libfencepost-zookeeper-st.so.0", "libfencepost-zookeeper.so.0"};

@@ -6,10 +6,10 @@
 
 #include "internal.h"
 
-/* A machine numbers its attempts with 32 bits, and no two may have one number. */
+/* A machine numbers its attempts with 32 bits, and no two attempts may have the same number. */
 #define MOST_ATTEMPTS 0x80000000u
 
-/* Says in words why it ended: what the hub says, and what the client library said of the command that it was. */
+/* Writes the text of its end: the hub's detail, and what the client library reported about the command. */
 static void describe(fencepost_grant *contender, const fencepost_event *event) {
     const char *noted = client_noted(contender->client, event->cause_command);
     char text[512];
@@ -22,10 +22,10 @@ static void describe(fencepost_grant *contender, const fencepost_event *event) {
             ? ": the operating system gives no thread, so nothing renews between calls"
             : "");
     free(contender->detail);
-    contender->detail = strdup(text); /* without memory, the result has words of its own */
+    contender->detail = strdup(text); /* without memory, the text is that of the result */
 }
 
-/* It has come to its end; its key is still to be closed. */
+/* The contender has ended. Its key has to be closed later. */
 static void finish(fencepost_grant *contender, fencepost_result result) {
     fencepost_client *client = contender->client;
 
@@ -43,7 +43,7 @@ static void forget_watches(fencepost_client *client, uint64_t key) {
         client->driver->forget(client->self, key);
 }
 
-/* Its machine is of no use to it any more, but may serve other contenders of its owner. */
+/* The contender does not use its machine any more; other contenders of its owner may. */
 static void leave_machine(fencepost_grant *contender) {
     uint64_t key;
 
@@ -56,14 +56,14 @@ static void close_key(fencepost_client *client, uint64_t key) {
     client->moved = true;
 }
 
-/* It has come to its end. The hub's machine goes when it serves no other contender, and the server has answered. */
+/* The contender has ended. The hub drops the machine when it serves no other contender and the server has answered. */
 static void end(fencepost_grant *contender, fencepost_result result) {
     finish(contender, result);
     leave_machine(contender);
     close_key(contender->client, contender->key);
 }
 
-/* The server has confirmed its release: the machine is at rest, and takes the place of the last one that was. */
+/* The server has confirmed the release. The machine is idle, and replaces the one that was kept before. */
 static void end_released(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
     uint64_t over = client->locks->spare.key;
@@ -80,13 +80,13 @@ static void end_released(fencepost_grant *contender) {
     }
 }
 
-/* A claim that the program has is lost. It may still end it, and the server decides; its key stays open. */
+/* A claim of the program is lost. The program may still end it, and the server decides. Its key stays open. */
 static void lapse(fencepost_grant *contender, fencepost_result result) {
     contender->stage = LAPSED;
     contender->result = result;
 }
 
-/* There is a record, and perhaps a result. */
+/* There is a record, perhaps with a result. */
 static void end_with_record(fencepost_grant *contender, const fencepost_event *event) {
     fencepost_result result =
         event->kind == FENCEPOST_EVENT_KIND_REPLAYED ? FENCEPOST_RESULT_REPLAYED : FENCEPOST_RESULT_OK;
@@ -97,7 +97,7 @@ static void end_with_record(fencepost_grant *contender, const fencepost_event *e
     end(contender, result);
 }
 
-/* The server has answered to a downgrade. */
+/* The server has answered a downgrade. */
 static void turn(fencepost_grant *contender, const fencepost_event *event) {
     bool refused = event->kind == FENCEPOST_EVENT_KIND_REFUSED;
 
@@ -109,10 +109,10 @@ static void turn(fencepost_grant *contender, const fencepost_event *event) {
     contender->refusal = refused ? event->reason : FENCEPOST_RESULT_OK;
 }
 
-/* The server has refused: an acquire, a downgrade, or the end of a grant. */
+/* The server has refused an acquire, a downgrade, or the end of a grant. */
 static void refuse(fencepost_grant *contender, const fencepost_event *event) {
     if (contender_is_held(contender)) {
-        turn(contender, event); /* it stays held */
+        turn(contender, event); /* the grant is unchanged */
         return;
     }
     describe(contender, event);
@@ -122,7 +122,7 @@ static void refuse(fencepost_grant *contender, const fencepost_event *event) {
         end(contender, event->reason);
         return;
     }
-    /* A claim goes on, to be ended otherwise. */
+    /* The claim goes on, and may be ended in another way. */
     contender->stage = contender->lost ? LAPSED : HELD;
     contender->refusal = event->reason;
 }
@@ -159,7 +159,7 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         contender->wanted = true;
         break;
     case FENCEPOST_EVENT_KIND_MIXED_LAYOUTS:
-        /* Told once. What a program has been given must not go. */
+        /* Only the first one counts: the program may still use its text. */
         if (contender->stranger == NULL)
             contender->stranger = strndup((const char *)event->detail.data, event->detail.size);
         break;
@@ -206,7 +206,7 @@ void contender_event(fencepost_client *client, uint64_t key, const fencepost_eve
     client_changed(client, contender->waiters);
 }
 
-/* Before an owner acquires, the hub learns of what has happened. The computer may have slept, and the owner's grant may
+/* Before an owner acquires, the hub handles the time. The computer may have been suspended, and the owner's grant may
  * have ended. */
 static void catch_up(fencepost_client *client, uint64_t now) {
     if (now >= client->until) {
@@ -233,7 +233,7 @@ ask(const fencepost_lock *lock, int64_t acquire_timeout, uint64_t now, fencepost
     return result;
 }
 
-/* A machine at rest: one that knows the lock, or a new one. */
+/* Takes an idle machine that was used for the lock, or opens a new one. */
 static fencepost_result take_machine(const fencepost_lock *lock, uint64_t now, fencepost_grant *contender) {
     fencepost_client *client = lock->client;
     fencepost_result result;
@@ -255,7 +255,7 @@ static fencepost_result take_machine(const fencepost_lock *lock, uint64_t now, f
     return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
 }
 
-/* Opens a contender and begins its acquire. With the lock. */
+/* Opens a contender and begins its acquire. With the mutex. */
 fencepost_result contender_open(fencepost_lock *lock, int64_t acquire_timeout, fencepost_grant **contender) {
     fencepost_client *client = lock->client;
     uint64_t now = fencepost_now(), key;
@@ -286,7 +286,7 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t acquire_timeout, f
     return FENCEPOST_RESULT_OK;
 }
 
-/* Its client is being closed: what is held is lost. The hub closes all keys at once. */
+/* The client is being closed: a grant is lost. The hub closes all keys at once. */
 void contender_closed(fencepost_grant *contender) {
     fencepost_result result = contender->result;
 
@@ -303,13 +303,13 @@ void contender_closed(fencepost_grant *contender) {
     leave_machine(contender);
 }
 
-/* A claim that no program has: nothing has happened, and the operation may be claimed anew. */
+/* Releases a claim that the program has not taken: nothing has happened, so another attempt may claim the operation. */
 static void release_untaken(fencepost_grant *contender) {
     if (contender->claimed != NULL && !contender->taken && contender->stage == HELD)
         fencepost_hub_release(contender->client->hub, fencepost_now(), contender->key);
 }
 
-/* Ends it, for a reason that its attempt tells. With the lock. */
+/* Cancels it, for a reason that its attempt reports. With the mutex. */
 void contender_give_up(fencepost_grant *contender, fencepost_result result, const char *why) {
     free(contender->detail);
     contender->detail = strdup(why);
@@ -318,7 +318,7 @@ void contender_give_up(fencepost_grant *contender, fencepost_result result, cons
     end(contender, result);
 }
 
-/* Gives it up, and what it stands for. Takes the lock. */
+/* Cancels the contender, and frees it. Locks the mutex. */
 void contender_free(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
 
@@ -331,7 +331,7 @@ void contender_free(fencepost_grant *contender) {
     contender_forget(contender);
 }
 
-/* Frees the memory of one that is over. */
+/* Frees the memory of a contender that has ended. */
 void contender_forget(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
 

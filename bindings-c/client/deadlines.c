@@ -1,10 +1,11 @@
-/* Until when a contender may wait: for its program to take it, and for the first connection. */
+/* The deadlines of contenders: until when the program has to take a grant, and until when the first connection has to
+ * exist. */
 #include "internal.h"
 
-/* The longest that a grant waits for its program: half its lease, but not longer than this. */
+/* A grant waits for the program for half its lease, but not longer than this. */
 #define LONGEST_UNTAKEN 10000000u
 
-/* An attempt has been granted. The program has to take the grant; until then no call holds it. */
+/* An attempt got its grant. The program has to take it; until then no call holds it. */
 void deadline_to_take(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
     uint64_t now = fencepost_now(), half;
@@ -20,7 +21,7 @@ void deadline_to_take(fencepost_grant *contender) {
     client->locks->untaken = contender;
 }
 
-/* It has been taken, or is over. */
+/* The program has taken the grant, or the contender has ended. */
 void deadlines_forget(fencepost_grant *contender) {
     contender->untaken = false;
     if (contender->untaken_place == NULL)
@@ -32,12 +33,12 @@ void deadlines_forget(fencepost_grant *contender) {
     contender->next_untaken = NULL;
 }
 
-/* Where no server has been reached yet: which, and why not; otherwise NULL. */
+/* Until the client has reached a server: its address and the reason; afterwards NULL. */
 const char *client_absence(const fencepost_client *client) {
     return client->driver->absent == NULL ? NULL : client->driver->absent(client->self);
 }
 
-/* An acquire has begun: where no connection has ever been, it does not wait for one as long as for the lock. */
+/* An acquire has begun. If there has never been a connection, it waits for one only for a limited time. */
 void deadline_to_reach(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
 
@@ -49,7 +50,7 @@ void deadline_to_reach(fencepost_grant *contender) {
         client->locks->reach_by = contender->reach_by;
 }
 
-/* When the first of them is over. */
+/* When the first of these deadlines ends. */
 uint64_t deadlines_until(const fencepost_client *client) {
     uint64_t until = client->locks->reach_by;
     const fencepost_grant *contender;

@@ -1,4 +1,4 @@
-/* The ends of claims: begun, and what has become of them. */
+/* The ends of claims, and their results. */
 #include <stdlib.h>
 
 #include "internal.h"
@@ -16,7 +16,7 @@ static fencepost_result ask(const fencepost_grant *claim, enum end end, const st
     return fencepost_hub_complete(hub, now, claim->key, tag.data, tag.size, content->bytes, content->size);
 }
 
-/* Begins, or goes on with an end that was begun before. With the lock. */
+/* Begins an end, or continues one that has begun. With the mutex. */
 fencepost_result claim_end(fencepost_grant *claim, enum end end, const struct content *content) {
     fencepost_result result;
 
@@ -48,7 +48,7 @@ static fencepost_result refused(fencepost_grant *claim) {
     return result;
 }
 
-/* What has become of it, once. With the lock. */
+/* Returns the result of an end, once. With the mutex. */
 fencepost_result claim_ended(fencepost_grant *claim, enum end end) {
     if (claim->claimed == NULL)
         return fault(FENCEPOST_RESULT_NOT_A_CLAIM, NULL);

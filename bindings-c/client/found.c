@@ -1,10 +1,10 @@
-/* The contenders that an inspection has found. */
+/* The contenders that an inspection found. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* One block: the list, its items, their texts. */
+/* One block of memory: the list, its items, and their texts. */
 struct fencepost_contenders {
     size_t count;
     fencepost_contender items[];
@@ -20,7 +20,7 @@ static const char *put_text(char **place, fencepost_view view) {
     return text;
 }
 
-/* What was found, in memory of its own; NULL: there is none. */
+/* Copies the contenders; NULL if there is no memory. */
 fencepost_contenders *contenders_copy(const fencepost_found *const *found, size_t count) {
     size_t size = sizeof(fencepost_contenders) + count * sizeof(fencepost_contender), i;
     fencepost_contenders *copy;

@@ -1,7 +1,7 @@
 /* Grants: fence, validity, loss. */
 #include "internal.h"
 
-/* Getters say what they can also about a grant of a closed client. Takes the lock, or says no. */
+/* Getters also work on a grant of a closed client. Locks the mutex, or returns false. */
 bool grant_observe(const fencepost_grant *grant) {
     if (grant == NULL || !IS_OURS(grant->client))
         return false;
@@ -9,7 +9,8 @@ bool grant_observe(const fencepost_grant *grant) {
     return true;
 }
 
-/* The beginning of every call that answers a result: a grant that the end of its client has lost says so. */
+/* The beginning of every call that returns a result. A grant that the close of its client has ended returns that loss.
+ */
 fencepost_result grant_enter(const fencepost_grant *grant) {
     fencepost_result result = client_enter(grant == NULL ? NULL : grant->client);
 
@@ -22,7 +23,7 @@ fencepost_result grant_enter(const fencepost_grant *grant) {
 }
 
 uint64_t fencepost_grant_fence(const fencepost_grant *grant) {
-    /* It never changes: no lock is needed. */
+    /* It never changes, so the mutex is not necessary. */
     return grant != NULL && grant->has_fence ? grant->fence : 0;
 }
 
@@ -53,7 +54,7 @@ int64_t fencepost_grant_remaining(const fencepost_grant *grant) {
     return remaining;
 }
 
-/* Takes in what has arrived, unless somebody is doing that. With the lock. */
+/* Reads what the server has sent, unless another thread does so. With the mutex. */
 static void take_in(fencepost_grant *grant) {
     if (!grant->client->driving)
         client_advance(grant->client);

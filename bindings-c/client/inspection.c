@@ -1,4 +1,4 @@
-/* Looking at a lock from outside: who holds it and who waits, asking for it, breaking a contender. */
+/* Inspections: they list the contenders of a lock, revoke one, or break one. */
 #include <string.h>
 
 #include "internal.h"
@@ -7,13 +7,13 @@ struct fencepost_inspection {
     struct pending begun;
 };
 
-/* What to do, and to whom; without a contender: to list. */
+/* What to do, and with which contender; without a contender: to list. */
 struct task {
     const char *action;
     const fencepost_contender *whom;
 };
 
-/* Begins. With the client's lock. */
+/* Begins an inspection. With the mutex. */
 static fencepost_result open_inspection(fencepost_lock *lock, const void *what, fencepost_grant **opened) {
     const struct task *task = what;
     const char *node = task->whom == NULL || task->whom->node == NULL ? "" : task->whom->node;
@@ -29,7 +29,7 @@ static fencepost_result open_inspection(fencepost_lock *lock, const void *what, 
     return result;
 }
 
-/* What has become of it; hands over what was found, if that is wanted. With the client's lock. */
+/* Returns the result of an inspection, and what it found if the caller wants it. With the mutex. */
 static fencepost_result ended(fencepost_grant *contender, fencepost_contenders **contenders) {
     if (contender->stage == ASKING)
         return FENCEPOST_RESULT_PENDING;

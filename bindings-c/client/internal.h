@@ -1,4 +1,4 @@
-/* What the files of client/ share: what a program meets. */
+/* What the files of client/ share: the functions that a program calls. */
 #ifndef FENCEPOST_CLIENT_INTERNAL_H
 #define FENCEPOST_CLIENT_INTERNAL_H
 
@@ -6,55 +6,55 @@
 
 #include "../engine/internal.h"
 
-/* How long to wait for the server's last words. */
+/* How long a release waits for the server's answer, in microseconds. */
 #define RELEASE_LIMIT 5000000u
 
 struct machine; /* see machines.c */
 
-/* A claim that was lost is LAPSED: it may still be ended. */
+/* A lost claim is LAPSED: the program may still end it. */
 enum stage { ASKING, HELD, EXTENDING, RELEASING, LAPSED, OVER };
 
 /* How a claim ends. */
 enum end { NO_END, RELEASE, COMPLETE, LEAVE };
 
-/* What became of the wish to be a reader. */
+/* The state of a downgrade. */
 enum turn { STAYS, TURNS, TURNED, REFUSED };
 
-/* One contender, from its acquire to its end: what an attempt and then a grant stand for. It is one key of the hub. */
+/* One contender, from its acquire to its end. An attempt and then a grant stand for it. It is one key of the hub. */
 struct fencepost_grant {
     fencepost_client *client;
     uint64_t key;
-    uint64_t lock;    /* the number of its lock; 0: of an inspection */
-    uint32_t attempt; /* of its machine's, the granted one */
+    uint64_t lock;    /* the number of its lock; 0 for an inspection */
+    uint32_t attempt; /* the attempt of its machine that got the grant */
     enum stage stage;
     fencepost_result result; /* why it was refused or lost; success after a release */
-    bool known_released;     /* the result of the release has been told */
+    bool known_released;     /* a call has returned the result of the release */
     bool suspended;
     bool lost;
-    bool wanted; /* somebody has asked for the lock */
+    bool wanted; /* another client has requested the lock */
     bool has_fence;
     uint64_t fence;
     uint64_t valid_until;
     int64_t ahead;
-    char *detail;                 /* in words; NULL: the result's own */
-    char *stranger;               /* a node of another layout, or NULL */
-    fencepost_contenders *found;  /* by an inspection, which is a contender that is never granted */
+    char *detail;                 /* the text of the result; NULL: the result's own */
+    char *stranger;               /* the node of a contender of another layout, or NULL */
+    fencepost_contenders *found;  /* for an inspection, which is a contender without a grant */
     struct fencepost_grant *next; /* in the bucket of its key */
-    struct machine *machine;      /* which serves it; NULL without an owner, and when it is over */
+    struct machine *machine;      /* the machine that serves it; NULL without an owner, and when it has ended */
     enum turn turn;
-    fencepost_result refusal;                              /* why it stays a writer */
-    uint64_t reach_by;                                     /* an acquire: when the first connection has to be there */
-    bool untaken;                                          /* of an attempt: the program has not been given it */
-    uint64_t take_by;                                      /* ... and, once granted, when it is given back */
-    struct fencepost_grant *next_untaken, **untaken_place; /* among those that are granted */
-    struct waiter *waiters;                                /* threads that sleep until something of it has changed */
-    uint64_t retry_after;     /* why it was refused: how long another's lease lasts, or FENCEPOST_NEVER */
-    fencepost_record *record; /* what is stored, as far as the server has said, or NULL */
+    fencepost_result refusal; /* why the downgrade was refused */
+    uint64_t reach_by;        /* for an acquire: until when the first connection has to exist */
+    bool untaken;             /* for an attempt: the program has not taken the grant */
+    uint64_t take_by;         /* ... and, once granted, until when it has to */
+    struct fencepost_grant *next_untaken, **untaken_place; /* in the list of grants that no program has taken */
+    struct waiter *waiters;                                /* threads that sleep until the contender changes */
+    uint64_t retry_after;     /* after a refusal: how long the holder's lease lasts, or FENCEPOST_NEVER */
+    fencepost_record *record; /* what is stored, as the server has reported it, or NULL */
     uint64_t deleted;         /* how many records a sweep has deleted */
-    struct claimed *claimed;  /* of a claim; NULL of a lock and of a single step */
-    uint64_t takeovers;       /* of a claim */
-    enum end end;             /* of a claim: the end whose result no call has returned yet */
-    bool taken;               /* the program has been given it */
+    struct claimed *claimed;  /* for a claim; NULL for a lock and for a single step */
+    uint64_t takeovers;       /* for a claim */
+    enum end end;             /* for a claim: the end whose result no call has returned yet */
+    bool taken;               /* the program has taken it */
 };
 
 /* Which operation a claim is for. */
@@ -63,9 +63,9 @@ struct claimed {
     char key[];
 };
 
-/* What has been begun and is not waited for. */
+/* What a call has begun without waiting for it. */
 struct pending {
-    fencepost_grant *contender; /* NULL once it has been taken as a grant */
+    fencepost_grant *contender; /* NULL once the program has taken it as a grant */
     fencepost_client *client;
 };
 
@@ -82,26 +82,27 @@ struct table {
     size_t count;
 };
 
-/* The machine that has given its lock back last: the next acquire of the same lock is its next attempt, and costs half
- * of what a new machine does. Never one of an owner: a hold may be over while the machine serves the owner's others. */
+/* The machine whose lock was released last. The next acquire of the same lock is its next attempt, which costs half of
+ * what a new machine does. It is never a machine of an owner, because such a machine may serve other holds of the
+ * owner. */
 struct spare {
     uint64_t key; /* 0: there is none */
     uint64_t lock;
 };
 
-/* What a client keeps of its locks. */
+/* The client's locks. */
 struct locks {
-    char *server;     /* its name in settings */
-    const char *kind; /* where the options do not say another; behind the server */
+    char *server;     /* the name of the server in settings */
+    const char *kind; /* the kind of a lock whose options do not say it; it points into `server` */
     char *prefix;
     struct table contenders;
-    void *machines;     /* of owners: a tree, by their random bytes */
+    void *machines;     /* of owners: a tree, by the contender ids */
     uint64_t last_lock; /* the number of the newest */
     struct spare spare;
     struct pool random;
     uint64_t connect_within;  /* how long an acquire waits for the first connection */
-    uint64_t reach_by;        /* when the first acquire will have waited so long */
-    fencepost_grant *untaken; /* grants that no program has yet */
+    uint64_t reach_by;        /* when the first acquire has waited for that long */
+    fencepost_grant *untaken; /* grants that the program has not taken */
 };
 
 /* Each file uses those above it. */
@@ -179,7 +180,7 @@ struct operation {
     fencepost_result (*start)(fencepost_grant *grant, const void *what);
     fencepost_result (*finish)(fencepost_grant *grant);
     client_condition *is_finished;
-    uint64_t limit;        /* for how long the blocking form waits, in microseconds */
+    uint64_t limit;        /* how long the blocking form waits, in microseconds */
     fencepost_result late; /* what it returns after that */
 };
 fencepost_result operation_run(fencepost_grant *grant, const struct operation *operation, const void *what);
@@ -190,7 +191,7 @@ fencepost_result operation_finish(fencepost_grant *grant, const struct operation
 struct fencepost_idempotency {
     fencepost_client *client;
     fencepost_scope *scope;
-    unsigned references; /* the program's, and those of its claims */
+    unsigned references; /* of the program and of its claims */
 };
 fencepost_idempotency *idempotency_ref(fencepost_idempotency *idempotency);
 void idempotency_unref(fencepost_idempotency *idempotency);

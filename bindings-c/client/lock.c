@@ -6,12 +6,12 @@
 
 #define KEY(text) (const uint8_t *)(text), sizeof(text) - 1
 
-/* Machines that were made with other settings are not its own any more. With the client's lock. */
+/* The lock does not use machines any more that were made with other settings. With the mutex. */
 static void renumber(fencepost_lock *lock) {
     lock->number = ++lock->client->locks->last_lock;
 }
 
-/* With the client's lock. */
+/* With the mutex. */
 fencepost_result
 lock_new(fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock **lock) {
     fencepost_lock *made;

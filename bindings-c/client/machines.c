@@ -1,6 +1,7 @@
 /* Which machine of the hub serves which contenders of owners. The grants that an owner shares have one machine: that of
- * the first of them, whose commands keep the first one's key also when that one is over. So a driver keeps what belongs
- * to this key, such as watches, until the last of these grants has ended. All of it is done under the client's lock. */
+ * the first of them. Its commands keep the key of the first grant, even after this grant has ended. So a driver keeps
+ * what belongs to this key, such as watches, until the last of these grants has ended. The client's mutex protects all
+ * of this. */
 #define _GNU_SOURCE
 #include <search.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "internal.h"
 
 struct machine {
-    uint8_t bytes[16]; /* random ones, which a grant names */
+    uint8_t bytes[16]; /* its contender id, which the event acquired names */
     uint64_t key;
     size_t serves; /* contenders that have not ended */
 };
@@ -18,7 +19,7 @@ static int compare(const void *one, const void *other) {
     return memcmp(((const struct machine *)one)->bytes, ((const struct machine *)other)->bytes, 16);
 }
 
-/* A contender of an owner has opened a machine of its own. False: out of memory. */
+/* A contender of an owner has opened a machine. Returns false if there is no memory. */
 bool machine_add(fencepost_grant *contender, const uint8_t bytes[16]) {
     struct machine *machine = malloc(sizeof *machine);
 
@@ -35,7 +36,7 @@ bool machine_add(fencepost_grant *contender, const uint8_t bytes[16]) {
     return true;
 }
 
-/* Says whether the machine serves no other contender, and its key. */
+/* Returns whether the machine serves no other contender, and writes its key. */
 bool machine_leave(fencepost_grant *contender, uint64_t *key) {
     struct machine *machine = contender->machine;
 
@@ -50,7 +51,8 @@ bool machine_leave(fencepost_grant *contender, uint64_t *key) {
     return true;
 }
 
-/* A contender has the grant of the machine with these bytes: its own one, or that of an earlier grant of its owner. */
+/* A contender has the grant of the machine with this contender id: its own one, or that of an earlier grant of its
+ * owner. */
 void machine_granted(fencepost_grant *contender, const uint8_t bytes[16]) {
     struct machine sought, *const *found, *shared;
     uint64_t own;

@@ -1,10 +1,10 @@
-/* From options to settings. */
+/* Converts options to settings. */
 #include <stddef.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* What a member of the options is. What is zero is not given, so that it has its default. */
+/* The type of a member of the options. A member that is zero is not given, so its default applies. */
 enum value {
     TEXT,
     TEXTS, /* with their number in the next member */
@@ -15,10 +15,10 @@ enum value {
 };
 
 struct member {
-    const char *key; /* in settings */
+    const char *key; /* its name in settings */
     enum value value;
     size_t offset;
-    uint32_t required; /* the kinds that it is given for even if it is zero, as bits */
+    uint32_t required; /* the kinds for which it is passed even if it is zero, as bits */
 };
 
 struct gap {
@@ -92,7 +92,7 @@ add_texts(struct gathered *all, const char *key, const char *const *texts, size_
     return FENCEPOST_RESULT_OK;
 }
 
-/* What the hub takes is what the hub refuses: numbers beyond stay beyond. */
+/* A value that is too large for the hub stays too large, so that the hub refuses it. */
 int64_t micros_of(int64_t millis) {
     return millis > INT64_MAX / 1000 ? INT64_MAX : millis < INT64_MIN / 1000 ? INT64_MIN : millis * 1000;
 }
@@ -122,7 +122,7 @@ add_member(struct gathered *all, const fencepost_options *options, const struct 
     return FENCEPOST_RESULT_OK;
 }
 
-/* Every byte of the options is named, so that a later option may take the place of a reserved one. */
+/* Every byte of the options has a name, so that a later option may replace a reserved one. */
 typedef char no_padding[sizeof(void *) != 8 || sizeof(fencepost_options) == MEMBERS_SIZE ? 1 : -1];
 
 static bool is_reserved_zero(const fencepost_options *options) {
@@ -138,7 +138,7 @@ static bool is_reserved_zero(const fencepost_options *options) {
     return true;
 }
 
-/* The options as this library knows them, from a program that was built with another header. */
+/* The options as this library knows them. The program may have been built with another version of the header. */
 static fencepost_result take(const fencepost_options *given, fencepost_options *options) {
     const uint8_t *bytes = (const uint8_t *)given;
     size_t i;

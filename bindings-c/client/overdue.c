@@ -1,4 +1,4 @@
-/* Contenders whose deadline is over: a grant that its program does not take, and an acquire without a connection. */
+/* Contenders whose deadline has passed: a grant that the program has not taken, and an acquire without a connection. */
 #include <stdio.h>
 
 #include "internal.h"

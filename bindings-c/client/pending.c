@@ -1,9 +1,9 @@
-/* What is begun in one call and decided in another. */
+/* What one call begins and another call ends. */
 #include <stdlib.h>
 
 #include "internal.h"
 
-/* Begins, and does not wait. */
+/* Begins without waiting. */
 fencepost_result pending_start(fencepost_lock *lock, opening *open, const void *what, struct pending **started) {
     fencepost_result result = client_enter(lock == NULL ? NULL : lock->client);
     struct pending *made;
@@ -24,7 +24,7 @@ fencepost_result pending_start(fencepost_lock *lock, opening *open, const void *
     return result;
 }
 
-/* Gives it up if it has not been decided; what was granted and not taken is released. */
+/* Cancels it if it has no result. Releases a grant that the program has not taken. */
 void pending_free(struct pending *pending) {
     fencepost_client *client = pending == NULL ? NULL : pending->client;
 

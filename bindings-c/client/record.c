@@ -1,9 +1,9 @@
-/* Records of operations, in memory of their own. */
+/* Copies of the records of operations. */
 #include <stdlib.h>
 
 #include "internal.h"
 
-/* One block: the record, its texts and its bytes, each with a NUL byte behind it. */
+/* One block of memory: the record, its texts and its bytes. A NUL follows each. */
 static fencepost_view put(char **place, fencepost_view from) {
     fencepost_view to = {(const uint8_t *)*place, from.size};
 
@@ -14,7 +14,7 @@ static fencepost_view put(char **place, fencepost_view from) {
     return to;
 }
 
-/* NULL: no memory. */
+/* NULL if there is no memory. */
 fencepost_record *record_copy(const fencepost_record *record) {
     fencepost_record *copy = malloc(sizeof *copy + record->attempt.size + record->tag.size + record->result.size + 3);
     char *place;

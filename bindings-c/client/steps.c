@@ -1,4 +1,4 @@
-/* Single steps: one request about an operation or a value, without a claim. */
+/* Single steps: one request for an operation or a value, without a claim. */
 #include "internal.h"
 
 struct fencepost_step {
@@ -10,7 +10,7 @@ static fencepost_result open_step(fencepost_lock *lock, const void *nothing, fen
     return contender_open(lock, TRY, opened);
 }
 
-/* What has become of it; hands the record over, if that is wanted. With the lock. */
+/* Returns the result of a step, and the record if the caller wants it. With the mutex. */
 static fencepost_result ended(fencepost_grant *contender, fencepost_record **record) {
     fencepost_result result = contender->result;
 
@@ -38,8 +38,8 @@ static fencepost_result take_deleted(fencepost_grant *contender, void *deleted) 
     return result;
 }
 
-/* Does the step with these settings, which it frees. `made` is what the settings' making has come to; `take` hands the
- * answer over to `into`. */
+/* Does the step with these settings, and frees them. `made` is the result of making the settings; `take` writes the
+ * answer to `into`. */
 static fencepost_result run_for(
     fencepost_idempotency *of, fencepost_result made, fencepost_settings *settings,
     fencepost_result (*take)(fencepost_grant *, void *), void *into) {
@@ -210,7 +210,7 @@ fencepost_result fencepost_update_start(
     return start(idempotency, made, settings, step);
 }
 
-/* ---- for people and tools: look, settle, forget ---- */
+/* ---- for operators: look, settle, forget ---- */
 
 static fencepost_result look(fencepost_idempotency *of, const char *key, fencepost_settings **settings) {
     fencepost_view name = view_of(key);

@@ -1,4 +1,4 @@
-/* Contenders by their keys, which are small and grow by one: a hash table with the key's low bits as the hash. */
+/* Contenders by their keys. Keys are small and grow by one, so the hash is the key's low bits. */
 #include <stdlib.h>
 
 #include "internal.h"
@@ -63,7 +63,7 @@ void table_remove(struct table *table, uint64_t key) {
     }
 }
 
-/* Visits all; the visited one may leave the table. */
+/* Visits all contenders. The visited one may leave the table. */
 void table_each(struct table *table, void (*visit)(fencepost_grant *)) {
     fencepost_grant *here, *next;
     size_t i;

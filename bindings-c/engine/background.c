@@ -1,30 +1,31 @@
-/* The thread that renews what is held while the program does something else. There is none for a program with an event
- * loop. */
+/* The thread that renews grants while no thread of the program is inside a call. A program with an event loop has none.
+ */
 #define _GNU_SOURCE
 #include <signal.h>
 
 #include "internal.h"
 
-/* A program that has made a call will often make another one at once, and is faster if it finds nobody driving. */
+/* A program that has made a call often makes another one soon. That call is faster if it can drive the client itself.
+ */
 #define QUIET_AFTER 10000u
 
 static bool listens(fencepost_client *client) {
     return client->driver->listens != NULL && client->driver->listens(client->self);
 }
 
-/* Answers are under way that only reading will bring in: a driver with a descriptor has to be driven. */
+/* Whether commands wait for answers that only reading brings: a driver with a descriptor has to be driven. */
 static bool has_to_drive(fencepost_client *client) {
     bool readable = client->driver->descriptor(client->self) >= 0;
 
     return readable && (client->asking > 0 || client->driver->busy(client->self) > 0);
 }
 
-/* Nobody has called for a while, and something may come unasked. */
+/* Whether no call was made for a while, and the server may send a message without a request. */
 static bool has_to_listen(fencepost_client *client, uint64_t now) {
     return client->quiet_from <= now && listens(client);
 }
 
-/* When there is something to do for this thread. */
+/* When this thread has something to do. */
 static uint64_t due(fencepost_client *client) {
     uint64_t until = client_until(client);
 
@@ -39,8 +40,9 @@ static void *run(void *argument) {
         uint64_t until = client_until(client), now = fencepost_now();
 
         if (client->driving) {
-            /* Who drives looks at the timers too, and calls us when it stops. That costs a call for each grant of a
-             * program that takes one after the other, so the moment that we were called for is kept. */
+            /* A thread that drives looks at the timers, too, and wakes this thread when it stops. A program that takes
+             * one lock after the other would wake it for each grant, so the time for which it was last woken is kept.
+             */
             client->background_due = client->background_called > now ? client->background_called : FENCEPOST_NEVER;
             client_sleep(client, &client->background_bell, client->background_due);
         } else if (until <= now) {
@@ -52,7 +54,7 @@ static void *run(void *argument) {
             client_lock(client);
         } else if (client->waiters == NULL && (has_to_drive(client) || has_to_listen(client, now))) {
             client_poll(client, now, until);
-            client_wake(client); /* whoever has begun to wait meanwhile drives from here on */
+            client_wake(client); /* a thread that began to wait meanwhile drives from here on */
         } else {
             client->background_due = client->waiters == NULL ? due(client) : until;
             client_sleep(client, &client->background_bell, client->background_due);
@@ -67,17 +69,17 @@ static void *run(void *argument) {
 static void start(fencepost_client *client) {
     sigset_t all, before;
 
-    /* Signals are the program's: none is delivered to this thread. */
+    /* Signals belong to the program: this thread receives none. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    /* Without a thread, what is held lasts as long as its lease, and the program is told of the loss, and why. */
+    /* Without this thread, a grant lasts as long as its lease. The loss and its cause are reported to the program. */
     client->background_runs = pthread_create(&client->background, NULL, run, client) == 0;
     client->background_missing = !client->background_runs;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Calls the thread if there is something for it to do before it would look by itself. Costs nothing otherwise: an
- * uncontended acquire and release wake no thread. */
+/* Wakes the thread if it has something to do earlier than it expects. Otherwise it costs nothing: an uncontended
+ * acquire and release wake no thread. */
 void background_look(fencepost_client *client) {
     uint64_t until;
 

@@ -1,4 +1,4 @@
-/* Clients in memory: who keeps them there. */
+/* Clients in memory, with their references. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -19,7 +19,7 @@ static void destroy(fencepost_client *client) {
     free(client);
 }
 
-/* In case of an error, the hub and the locks stay the caller's. */
+/* After an error, the caller still owns the hub and the locks. */
 fencepost_result client_new(
     fencepost_hub *hub, const fencepost_driver *driver, void *self, const struct sink *sink, struct locks *locks,
     fencepost_client **client) {

@@ -1,14 +1,14 @@
-/* What drives the hub. Whoever holds the client's lock puts something in; before it is given back, the hub is polled
- * dry. */
+/* Drives the hub. A thread that holds the client's mutex reports inputs to the hub. Before it unlocks the mutex, it
+ * polls the hub until no output is left. */
 #define _GNU_SOURCE
 #include <poll.h>
 
 #include "internal.h"
 
-/* How often to look for more before a timer that is due: each look takes in thousands of bytes. */
+/* How often to read before a timer that is due. Each read takes thousands of bytes. */
 #define MOST_LOOKS 256
 
-/* How late a timer has to be for its loop to have been busy with something else, in microseconds. */
+/* A timer that is later than this, in microseconds, was delayed by a busy loop. */
 #define LATE 20000u
 
 static void read_output(fencepost_client *client, const fencepost_output *output) {
@@ -26,33 +26,33 @@ static void read_output(fencepost_client *client, const fencepost_output *output
     }
 }
 
-/* Polls the hub dry: commands to the driver, in their order; events to the sink. */
+/* Polls the hub until no output is left. Commands go to the driver, in their order; events go to the sink. */
 void client_pump(fencepost_client *client) {
     fencepost_output output = {.size = sizeof output};
     bool unsent = false;
 
     for (;;) {
         if (fencepost_hub_poll_output(client->hub, FENCEPOST_ALL, &output) != FENCEPOST_RESULT_OK)
-            return; /* it has panicked, and says nothing any more */
+            return; /* after a panic, the hub has no outputs */
         read_output(client, &output);
         unsent = unsent || output.kind == FENCEPOST_OUTPUT_KIND_COMMAND;
         if (output.kind != FENCEPOST_OUTPUT_KIND_WAIT)
             continue;
         if (!unsent || client->driver->flush == NULL)
             break;
-        client->driver->flush(client->self, client->hub); /* after which there may be more to do */
+        client->driver->flush(client->self, client->hub); /* this may cause more outputs */
         unsent = false;
     }
     client->moved = false;
 }
 
-/* The same, if this thread has put something in. */
+/* As `client_pump`, if this thread has reported an input. */
 void client_settle(fencepost_client *client) {
     if (client->moved && !client->closed)
         client_pump(client);
 }
 
-/* When something is due: for the hub, the sink, the driver or a close. */
+/* When the hub, the sink, the driver or a close has something to do. */
 uint64_t client_until(fencepost_client *client) {
     uint64_t until = client->until, other = client->sink->until(client);
 
@@ -65,12 +65,13 @@ uint64_t client_until(fencepost_client *client) {
     return until;
 }
 
-/* Whether this thread is in a callback that the driver's library has called from `dispatch`. With the lock. */
+/* Whether this thread is in a callback that the driver's library calls from `dispatch`. With the mutex. */
 bool client_is_dispatcher(const fencepost_client *client) {
     return client->dispatching && pthread_equal(client->dispatcher, pthread_self());
 }
 
-/* Lets the driver into a library that calls the program's own callbacks: without the lock, one thread at a time. */
+/* Lets the driver call a library that calls the program's own callbacks: without the mutex, and one thread at a time.
+ */
 static void dispatch(fencepost_client *client) {
     bool driving = client->driving;
     int before;
@@ -87,21 +88,21 @@ static void dispatch(fencepost_client *client) {
     pthread_cond_broadcast(&client->dispatched);
 }
 
-/* Takes in what has arrived. */
+/* Reads what the server has sent. */
 static void take_in(fencepost_client *client) {
     if (client->driver->process != NULL)
         client->driver->process(client->self, client->hub);
     dispatch(client);
 }
 
-/* Whether more has arrived than one look has taken in. */
+/* Whether there is more to read. */
 static bool has_more(const fencepost_client *client) {
     struct pollfd source = {client->driver->descriptor(client->self), POLLIN, 0};
 
     return source.fd >= 0 && poll(&source, 1, 0) > 0;
 }
 
-/* Whether a late timer is put off for one turn of the loop that reads the connection: an answer may be there. */
+/* Whether a late timer waits for one turn of the loop that reads the connection, because an answer may have arrived. */
 static bool puts_off(fencepost_client *client, uint64_t now) {
     if (client->driver->descriptor(client->self) != FENCEPOST_OWNER_DRIVEN || now - client->until < LATE)
         return false;
@@ -115,7 +116,8 @@ static bool puts_off(fencepost_client *client, uint64_t now) {
     return true;
 }
 
-/* Takes in what has arrived and does what is due. An answer that has arrived beats a timer that is late. */
+/* Reads what the server has sent, and does what is due. An answer that has arrived comes before a timer that is late.
+ */
 void client_advance(fencepost_client *client) {
     int looks = MOST_LOOKS;
     uint64_t now;
@@ -134,7 +136,7 @@ void client_advance(fencepost_client *client) {
     client_pump(client);
 }
 
-/* Wakes the program's loop if it has to look: something has happened, or it would look too late. With the lock. */
+/* Wakes the program's loop if there is an event, or if the loop would look too late. With the mutex. */
 void client_tell_loop(fencepost_client *client) {
     if (client->looped && (client->stirred || client_until(client) < client->looped_until))
         client_signal(client->news);

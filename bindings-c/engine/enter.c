@@ -1,11 +1,11 @@
-/* The beginning and the end of every call: of the program, and of the driver's library. */
+/* The beginning and the end of every call, of the program and of the driver's library. */
 #include "internal.h"
 
-/* The beginning of a call that goes on with a client's end. */
+/* The beginning of a call that is allowed while the client closes. */
 fencepost_result client_enter_late(fencepost_client *client) {
     if (client == NULL)
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
-    /* Not even the lock is safe to touch: another thread of the parent may have held it. */
+    /* The mutex must not be touched after a fork: another thread of the parent may have held it. */
     if (!IS_OURS(client))
         return fault(FENCEPOST_RESULT_WRONG_PROCESS, NULL);
     client_lock(client);
@@ -27,7 +27,7 @@ fencepost_result client_enter(fencepost_client *client) {
     return result;
 }
 
-/* Gives the lock back and tells the driver so. */
+/* Unlocks the mutex, and calls the driver's `left`. */
 void client_unlock_and_tell(fencepost_client *client) {
     int before = client_pause(client);
 

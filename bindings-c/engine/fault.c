@@ -1,4 +1,4 @@
-/* Errors with their words, and time. */
+/* Errors with their texts, and the time. */
 #define _GNU_SOURCE
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "internal.h"
 
-/* Names a failure; without a format, in the words that belong to the result. */
+/* Stores an error. Without a format, its text is that of the result. */
 fencepost_result fault(fencepost_result result, const char *format, ...) {
     char text[512];
     va_list arguments;

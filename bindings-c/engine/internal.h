@@ -1,5 +1,5 @@
-/* What the files of the engine share. The engine drives a client's hub: it carries what the hub says to the driver, and
- * what has happened to the hub; threads wait in it. It knows nothing of locks. */
+/* What the files of the engine share. The engine drives a client's hub: it passes commands to the driver, reports
+ * outcomes and notices to the hub, and lets threads wait. It knows nothing of locks. */
 #ifndef FENCEPOST_ENGINE_INTERNAL_H
 #define FENCEPOST_ENGINE_INTERNAL_H
 
@@ -8,11 +8,11 @@
 #include "fencepost-driver.h"
 
 struct waiter; /* see wait.c */
-struct locks;  /* what client/ keeps of a client's locks */
+struct locks;  /* the locks of the client, in client/ */
 
-/* For whom the engine drives. It calls with the client's lock, `free` excepted. */
+/* The functions of client/ that the engine calls. It holds the client's mutex, except for `free`. */
 struct sink {
-    /* The hub says something of a contender. */
+    /* The hub reports an event of a contender. */
     void (*event)(fencepost_client *client, uint64_t key, const fencepost_event *event);
     /* When `due` has something to do. */
     uint64_t (*until)(const fencepost_client *client);
@@ -20,7 +20,7 @@ struct sink {
     void (*free)(struct locks *locks);
 };
 
-/* What client libraries have said of the last commands. */
+/* What the client library reported about one of the last commands. */
 struct note {
     uint64_t command;
     char text[160];
@@ -36,7 +36,7 @@ struct pool {
 
 struct fencepost_client {
     pthread_mutex_t mutex;
-    int cancel_state; /* of the thread that has the lock, from before it took the lock */
+    int cancel_state; /* of the thread that holds the mutex, from before it locked it */
     unsigned references;
     unsigned process; /* see process.c */
 
@@ -48,44 +48,44 @@ struct fencepost_client {
     struct note notes[NOTES];
     unsigned next_note;
 
-    uint64_t until;         /* when the hub wants to be called */
+    uint64_t until;         /* when the hub has a timer */
     uint64_t turns;         /* of the program's loop */
     uint64_t late;          /* the time of the last timer that was found to be late */
-    uint64_t late_since;    /* the turn in which it was */
-    bool moved;             /* something was put into the hub, and not taken out yet */
+    uint64_t late_since;    /* the turn in which it was found */
+    bool moved;             /* an input was reported to the hub, and its outputs were not polled yet */
     bool driving;           /* a thread sleeps on the driver's descriptor */
     uint64_t driven_until;  /* when it will look by itself */
-    unsigned asking;        /* acquires that are not decided: their answers have to be read */
+    unsigned asking;        /* acquires without a result: their answers have to be read */
     struct waiter *waiters; /* threads that sleep in blocking calls: the newest */
-    struct waiter *oldest;  /* of them */
-    struct waiter *closers; /* those of them that wait for the client's end */
-    struct waiter *watcher; /* the one that looks at the timers, of a driver without a descriptor */
+    struct waiter *oldest;  /* the oldest of them */
+    struct waiter *closers; /* those of them that wait for the end of the close */
+    struct waiter *watcher; /* the one that looks at the timers, for a driver without a descriptor */
     unsigned woken;         /* waiters that were woken, and have not looked yet */
-    unsigned *to_ring;      /* the bell of whom to wake, once the lock is given back */
-    bool looped;            /* the program drives */
-    bool stirred;           /* something has happened that the program's loop does not know of */
+    unsigned *to_ring;      /* the wake word of the waiter to wake after the mutex is unlocked */
+    bool looped;            /* the program's event loop drives the client */
+    bool stirred;           /* there is news that the program's loop does not know of */
     uint64_t looped_until;  /* when the program's loop will look by itself */
-    bool dispatching;       /* a thread is in the driver's library, without the lock; see drive.c */
-    pthread_t dispatcher;   /* which */
+    bool dispatching;       /* a thread is in the driver's library, without the mutex; see drive.c */
+    pthread_t dispatcher;   /* which thread */
     pthread_cond_t dispatched;
     bool closing;
     bool closes_stepwise; /* and the last step has not been done */
     uint64_t close_by;
     bool closed;
-    pthread_t closer; /* who closes the connection, once `closed` is set */
+    pthread_t closer; /* the thread that closes the connection, once `closed` is set */
     bool over;        /* the close has ended */
     pthread_cond_t ended;
     int wake; /* eventfd: for the thread that sleeps on the driver's descriptor */
-    int news; /* eventfd: for the program's loop, once asked for */
-    int loop; /* epoll: the driver's descriptor and `news`, once asked for */
+    int news; /* eventfd: for the program's loop, once the program has asked for it */
+    int loop; /* epoll: the driver's descriptor and `news`, once the program has asked for it */
 
     pthread_t background;
     unsigned background_bell;
     bool background_runs;
-    bool background_missing;    /* no thread could be made that renews */
+    bool background_missing;    /* the thread that renews could not be made */
     uint64_t background_due;    /* when it will look again */
-    uint64_t background_called; /* what it was last called for */
-    uint64_t quiet_from;        /* no call for a while: the background thread listens */
+    uint64_t background_called; /* the time for which it was last woken */
+    uint64_t quiet_from;        /* the background thread listens from then on, if there is no call */
 };
 
 /* Each file uses those above it. */
@@ -114,7 +114,7 @@ void client_call(fencepost_client *client, unsigned *bell);
 void client_signal(int descriptor);
 void client_drain(int descriptor);
 
-/* No cancellation of this thread until `cancel_allow`; says what was before. */
+/* Blocks the cancellation of this thread until `cancel_allow`. Returns the state before. */
 static inline int cancel_hold(void) {
     int before;
 

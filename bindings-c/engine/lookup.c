@@ -1,17 +1,18 @@
-/* Look-ups of host names. glibc's getaddrinfo keeps a lock (in __check_pf) that it does not free in a forked child: a
- * child that was forked during a look-up hangs in its own. So a fork waits until a look-up of the drivers has ended. */
+/* Resolves host names. glibc's getaddrinfo holds a lock (in __check_pf) that it does not free in a forked child: a
+ * child that was forked during a resolution hangs in its own. So a fork waits until the drivers' resolutions have
+ * ended. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <time.h>
 
 #include "internal.h"
 
-/* How long a fork waits, in seconds. A name server that is silent keeps a look-up for half a minute. */
+/* How long a fork waits, in seconds. A silent name server delays a resolution for half a minute. */
 #define FORK_WAITS 1
 
-/* Shared by look-ups, exclusive to a fork. */
+/* Resolutions hold it shared, a fork exclusively. */
 static pthread_rwlock_t looking_up = PTHREAD_RWLOCK_INITIALIZER;
-static __thread bool fork_has_it; /* of each thread that forks */
+static __thread bool fork_has_it; /* of the thread that forks */
 
 static void before_fork(void) {
     struct timespec until;
@@ -34,7 +35,8 @@ static void register_fork(void) {
     pthread_atfork(before_fork, after_fork, in_child);
 }
 
-/* Registered at the first look-up, behind the drivers' own mutexes: a fork takes this one first, as a look-up does. */
+/* The fork handlers are registered at the first resolution, after those of the drivers' own mutexes. So a fork takes
+ * this lock first, as a resolution does. */
 void fencepost_lookup_begin(void) {
     static pthread_once_t registered = PTHREAD_ONCE_INIT;
 

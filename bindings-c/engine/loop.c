@@ -6,7 +6,7 @@
 
 #include "internal.h"
 
-/* One descriptor for all there is to wait for: it never changes, whatever connections come and go behind it. */
+/* Makes one descriptor for everything to wait for. It never changes, even when connections do. */
 static int open_loop(fencepost_client *client) {
     int driver = client->driver->descriptor(client->self);
     struct epoll_event readable = {EPOLLIN, {0}};

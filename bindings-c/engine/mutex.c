@@ -1,6 +1,6 @@
-/* The client's lock, and the bells of those who sleep. A thread that has the lock, or sleeps in the middle of a call,
- * is not cancelled there: what it has begun would stay half done, and the client would wait for it. `pthread_cancel`
- * acts when the call has returned. */
+/* The client's mutex, and the wake words of sleeping threads. A thread that holds the mutex or sleeps inside a call
+ * cannot be cancelled there, because it would leave a half-done change. `pthread_cancel` acts when the call has
+ * returned. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -8,7 +8,7 @@
 
 #include "internal.h"
 
-/* The time of such sleeps stands still while the computer sleeps, so they are cut short (microseconds). */
+/* The clock of such a sleep stops while the computer is suspended, so sleeps are short (microseconds). */
 #define LONGEST_SLEEP 60000000u
 
 void client_lock(fencepost_client *client) {
@@ -18,15 +18,15 @@ void client_lock(fencepost_client *client) {
     client->cancel_state = before;
 }
 
-/* Whose bell it is may have looked and gone: only its address is used, and whoever has something else there looks once
- * more than he had to. */
+/* The owner of the wake word may have returned already. Only the address is used: another waiter with the same address
+ * looks once more than necessary. */
 static void ring(unsigned *bell) {
     if (bell != NULL)
         syscall(SYS_futex, bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
-/* Gives the lock back for a while, in the middle of a call. Only then wakes whom it has called: he would find the lock
- * taken, and fall asleep again. Gives what `client_resume` has to be given. */
+/* Unlocks the mutex for a while inside a call. Only then does it wake the waiter that was called: otherwise that waiter
+ * would find the mutex locked, and sleep again. Returns what `client_resume` needs. */
 int client_pause(fencepost_client *client) {
     int before = client->cancel_state;
     unsigned *bell = client->to_ring;
@@ -37,7 +37,7 @@ int client_pause(fencepost_client *client) {
     return before;
 }
 
-/* Takes the lock again. */
+/* Locks the mutex again. */
 void client_resume(fencepost_client *client, int before) {
     pthread_mutex_lock(&client->mutex);
     client->cancel_state = before;
@@ -47,17 +47,17 @@ void client_unlock(fencepost_client *client) {
     cancel_allow(client_pause(client));
 }
 
-/* Calls who sleeps by a bell. With the lock. */
+/* Wakes the thread that sleeps on a wake word. With the mutex. */
 void client_call(fencepost_client *client, unsigned *bell) {
     *bell = 1;
-    ring(client->to_ring); /* one can wait for the unlocking */
+    ring(client->to_ring); /* only one can wait until the mutex is unlocked */
     client->to_ring = bell;
 }
 
-/* Sleeps until it is called, without the lock. It may wake early. */
+/* Sleeps until the wake word is set, without the mutex. It may wake early. */
 void client_sleep(fencepost_client *client, unsigned *bell, uint64_t until) {
     uint64_t left = until - fencepost_now();
-    long limit[2]; /* as the call has it, whatever a timespec is */
+    long limit[2]; /* the type that the system call takes, whatever a timespec is */
     int before;
 
     *bell = 0;
@@ -78,7 +78,7 @@ void client_sleep(fencepost_client *client, unsigned *bell, uint64_t until) {
 void client_signal(int descriptor) {
     uint64_t one = 1;
 
-    /* It fails only when it is full: then its reader is awake. */
+    /* The write fails only if the eventfd is full. Then its reader is awake. */
     if (write(descriptor, &one, sizeof one) < 0)
         return;
 }
@@ -88,5 +88,5 @@ void client_drain(int descriptor) {
     uint64_t count;
 
     if (read(descriptor, &count, sizeof count) < 0)
-        return; /* it was empty */
+        return; /* it was not readable */
 }

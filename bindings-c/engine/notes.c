@@ -1,4 +1,4 @@
-/* What client libraries have said of the last commands, for the errors that these commands lead to. */
+/* What the client library reported about the last commands, for the errors that these commands cause. */
 #define _GNU_SOURCE
 #include <stdio.h>
 
@@ -12,7 +12,7 @@ void fencepost_client_note(fencepost_client *client, uint64_t command, const cha
     snprintf(note->text, sizeof note->text, "%s", text);
 }
 
-/* What was said of a command; NULL: nothing. */
+/* The note of a command; NULL if there is none. */
 const char *client_noted(const fencepost_client *client, uint64_t command) {
     const char *text = NULL;
     int i;

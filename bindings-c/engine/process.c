@@ -1,4 +1,4 @@
-/* Which process this is. A number that every fork changes, because asking for the process's id costs a system call each
+/* Identifies the process by a number that every fork changes. To ask for the process's id would cost a system call each
  * time. */
 #include <pthread.h>
 
@@ -10,7 +10,7 @@ static void forked(void) {
     __atomic_add_fetch(&forks, 1, __ATOMIC_RELAXED);
 }
 
-/* When the library is loaded: a thread that forks must not meet one that is just beginning to count. */
+/* When the library is loaded. Otherwise a thread that forks could meet one that is just registering. */
 static void __attribute__((constructor)) prepare(void) {
     pthread_atfork(NULL, NULL, forked);
 }

@@ -1,5 +1,5 @@
-/* Random bytes from the operating system, fetched for a few acquires at once. A fork cannot make two processes use the
- * same ones: the child may not use the client that they belong to. */
+/* Random bytes from the operating system, fetched for several acquires at once. A fork cannot make two processes use
+ * the same bytes, because the child may not use the parent's client. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 
 #include "internal.h"
 
-/* The system may give fewer than were asked for: before Linux 5.18 256 at once, and after a signal any number. */
+/* The system may return fewer bytes than requested: at most 256 before Linux 5.18, and any number after a signal. */
 static bool fill(struct pool *pool) {
     size_t filled = 0;
 
@@ -39,7 +39,7 @@ fencepost_result random_take(struct pool *pool, uint8_t contender[16], uint64_t 
     return FENCEPOST_RESULT_OK;
 }
 
-/* A seed for a hub: it spreads retries and decides nothing, so any number will do. */
+/* A seed for a hub. It only spreads retries over time, so any number will do. */
 uint64_t random_seed(void) {
     uint64_t number = 0;
 

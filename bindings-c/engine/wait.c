@@ -1,21 +1,22 @@
-/* Waiting. Whoever waits, drives: one thread sleeps on the driver's descriptor, the others wait for it. */
+/* Waiting. A waiting thread drives the client: one thread sleeps on the driver's descriptor, and the others wait for
+ * it. */
 #define _GNU_SOURCE
 #include <poll.h>
 
 #include "internal.h"
 
-/* The time of poll stands still while the computer sleeps, so it is cut short (microseconds). */
+/* The clock of poll stops while the computer is suspended, so sleeps are short (microseconds). */
 #define LONGEST_SLEEP 60000000u
 
-/* A thread that sleeps in a blocking call, on its stack. It is in two lists: that of what it waits for, whose change
- * wakes it, and that of all waiters of the client, one of which has to look after the client. */
+/* A thread that sleeps in a blocking call; the structure is on its stack. It is in two lists: the waiters of its
+ * subject, whose change wakes it, and all waiters of the client, one of which has to look after the client. */
 struct waiter {
     client_condition *condition;
     const void *subject;
     unsigned bell;                /* not 0: it was woken, and will look */
     uint64_t until;               /* when it looks by itself */
-    struct waiter *newer, *older; /* of the client's */
-    struct waiter *next, **place; /* of what it waits for; without a place, it is in no such list any more */
+    struct waiter *newer, *older; /* in the list of the client */
+    struct waiter *next, **place; /* in the list of its subject; without a place, it is in no such list */
 };
 
 /* Wakes one waiter. With the lock. */
@@ -26,7 +27,7 @@ static void wake(fencepost_client *client, struct waiter *waiter) {
     client_call(client, &waiter->bell);
 }
 
-/* Something has changed: wakes those of its waiters who have what they wait for. With the lock. */
+/* A subject has changed: wakes those of its waiters whose condition holds. With the mutex. */
 void client_changed(fencepost_client *client, struct waiter *list) {
     struct waiter *waiter;
 
@@ -36,7 +37,7 @@ void client_changed(fencepost_client *client, struct waiter *list) {
     }
 }
 
-/* Something goes to a thread that may free it: its other waiters look at once, and do not touch it. With the lock. */
+/* A subject goes to a thread that may free it. Its other waiters look at once, and do not touch it. With the mutex. */
 void client_taken(fencepost_client *client, struct waiter **list) {
     struct waiter *waiter;
 
@@ -51,16 +52,16 @@ static bool has_descriptor(fencepost_client *client) {
     return client->driver->descriptor(client->self) >= 0;
 }
 
-/* Whether a thread looks at the connection and the timers in time: on a driver with a descriptor the thread that polls
- * it, otherwise one of the waiters. */
+/* Whether a thread looks at the connection and the timers in time. With a descriptor it is the thread that polls it;
+ * otherwise it is one of the waiters. */
 static bool is_looked_after(fencepost_client *client) {
     if (has_descriptor(client))
         return client->driving;
     return client->watcher != NULL && client->watcher->until <= client_until(client);
 }
 
-/* Wakes the waiters of a client's end; and, if no thread looks after the client, one that does. A waiter that was woken
- * sees to that when it has done with waiting. With the lock. */
+/* Wakes the waiters for the end of a close. If no thread looks after the client, it also wakes one that does. A waiter
+ * that was woken does so when it stops waiting. With the mutex. */
 void client_wake(fencepost_client *client) {
     if (client->closed)
         return;
@@ -69,7 +70,7 @@ void client_wake(fencepost_client *client) {
         wake(client, client->watcher != NULL ? client->watcher : client->oldest);
 }
 
-/* The client has been closed: wakes all waiters. With the lock. */
+/* The client is closed: wakes all waiters. With the mutex. */
 void client_wake_all(fencepost_client *client) {
     struct waiter *waiter;
 
@@ -99,7 +100,7 @@ static void unlink_waiter(fencepost_client *client, struct waiter *waiter) {
     }
 }
 
-/* Sleeps until it is woken. Where no thread looks at the timers, it does. */
+/* Sleeps until it is woken. If no thread looks at the timers, this one does. */
 static void sleep_in(fencepost_client *client, struct waiter *waiter, struct waiter **list, uint64_t deadline) {
     waiter->bell = 0;
     waiter->until = deadline;
@@ -117,7 +118,7 @@ static void sleep_in(fencepost_client *client, struct waiter *waiter, struct wai
         client->watcher = NULL;
 }
 
-/* Sleeps on the driver's descriptor, without the lock, and takes in what has arrived. */
+/* Sleeps on the driver's descriptor, without the mutex, and reads what the server has sent. */
 void client_poll(fencepost_client *client, uint64_t now, uint64_t until) {
     struct pollfd sources[FENCEPOST_SOURCES + 1];
     nfds_t count = 1;
@@ -136,20 +137,20 @@ void client_poll(fencepost_client *client, uint64_t now, uint64_t until) {
     client->driving = true;
     client->driven_until = until;
     before = client_pause(client);
-    /* Not ppoll: where the process is stopped for a while, that goes on with what was left of the time, and is late. */
+    /* Not ppoll: after a stop of the process, it would wait for the rest of the time, and be late. */
     if (poll(sources, count, left < LONGEST_SLEEP ? (int)((left + 999u) / 1000u) : (int)(LONGEST_SLEEP / 1000u)) < 0)
-        sources[0].revents = 0; /* a signal; the caller looks at the time and comes back */
+        sources[0].revents = 0; /* a signal; the caller looks at the time and calls again */
     client_resume(client, before);
     if (sources[0].revents != 0)
         client_drain(client->wake);
     client_advance(client);
-    /* This thread still drives: no other is woken for that. */
+    /* This thread still drives, so no other thread is woken for that. */
     client_wake(client);
     client->driving = false;
     client_tell_loop(client);
 }
 
-/* Whether a call may block here at all. */
+/* Whether a call may block. */
 fencepost_result client_may_block(const fencepost_client *client) {
     if (client->driver->descriptor(client->self) == FENCEPOST_OWNER_DRIVEN)
         return fault(FENCEPOST_RESULT_WOULD_BLOCK, NULL);
@@ -159,8 +160,8 @@ fencepost_result client_may_block(const fencepost_client *client) {
     return FENCEPOST_RESULT_OK;
 }
 
-/* Waits with the lock until the condition holds, or until the deadline: says whether it holds. `list` is that of the
- * waiters for its subject; NULL: for the client's end. */
+/* Waits with the mutex until the condition holds, or until the deadline. Returns whether it holds. `list` has the
+ * waiters for the subject; NULL: this one waits for the end of a close. */
 bool client_wait(
     fencepost_client *client, struct waiter **list, client_condition *condition, const void *subject,
     uint64_t deadline) {
@@ -168,7 +169,7 @@ bool client_wait(
     bool holds;
 
     client_settle(client);
-    /* The thread that drives does not know yet what this one has begun. */
+    /* The thread that drives does not know yet what this thread has begun. */
     if (client->driving && client_until(client) < client->driven_until)
         client_signal(client->wake);
     while (!(holds = condition(subject)) && !client->closed) {
