@@ -1,5 +1,5 @@
-/* `memory:`: a server inside the process. The hub carries out its own commands, and a client's call may concern other
- * clients. */
+/* `memory:`, a server in this process. The hub carries out its own commands. A call on one client may cause outputs of
+ * others. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,11 +22,11 @@ struct member {
     struct member *next;
 };
 
-/* Guards all servers. A thread takes it without a client's lock, and gives it back before it takes one. */
+/* Guards all servers. A thread locks it without a client's mutex, and unlocks it before it locks one. */
 static pthread_mutex_t servers_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct memory_server *servers;
 
-/* The parent's servers are not the child's: others of the parent's threads may have been inside them. */
+/* A child does not use the parent's servers: other threads of the parent may have been changing them. */
 FENCEPOST_FORK_SAFE(servers_mutex, servers = NULL)
 
 static struct memory_server *server_find(const char *name, size_t size) {
@@ -69,7 +69,7 @@ static void server_tidy(struct memory_server *server) {
     free(server);
 }
 
-/* Another client of the server whose hub has something to poll, with a reference to it. */
+/* Another client of the server whose hub has outputs, with a reference to it. */
 static fencepost_client *next_woken(struct member *self) {
     fencepost_client *found = NULL;
     struct member *member;
@@ -122,7 +122,7 @@ static size_t memory_busy(void *self) {
     return 0;
 }
 
-/* No other client polls this one from now on. */
+/* From now on, no other client polls this one. */
 static void memory_close(void *self, bool silent) {
     struct member *member = self;
 

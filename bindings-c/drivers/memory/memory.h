@@ -1,4 +1,4 @@
-/* `memory:`, a server inside the process. */
+/* `memory:`, a server in this process. */
 #ifndef FENCEPOST_MEMORY_H
 #define FENCEPOST_MEMORY_H
 

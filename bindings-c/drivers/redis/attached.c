@@ -1,5 +1,6 @@
-/* Connections of the caller's. If the caller's loop drives them, their end is learnt from their disconnect callback,
- * which is wrapped, and put back; if nobody does, we do. Used by one thread at a time, as hiredis asks. */
+/* Connections of the program. If the program's event loop drives them, their disconnect callback reports their end; the
+ * driver wraps it, and restores it. Otherwise the driver drives them. Only one thread at a time uses them, as hiredis
+ * requires. */
 #include "internal.h"
 
 static void disconnected(const redisAsyncContext *context, int status) {

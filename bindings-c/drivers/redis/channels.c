@@ -1,5 +1,5 @@
-/* Subscriptions, on a connection of their own. One change at a time is under way: hiredis 0.14 mixes up the answers of
- * two. */
+/* Subscriptions, on a separate connection. Only one change at a time is in flight, because hiredis 0.14 confuses the
+ * answers of two. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void discard(struct channel *channel) {
     free(channel);
 }
 
-/* A connection of the caller's has ended, and with it the subscription. An error of the server ends it too, with its
+/* A connection of the program has ended, and with it the subscription. An error of the server also ends it, with its
  * text. */
 static void ended(const redisAsyncContext *context, const struct channel *channel, fencepost_hub *hub) {
     uint64_t now = fencepost_now();
@@ -43,13 +43,13 @@ static void ended(const redisAsyncContext *context, const struct channel *channe
         fencepost_hub_failed(hub, now, channel->command, FENCEPOST_FAILURE_UNKNOWN);
 }
 
-/* Whether it is over. */
+/* Handles a reply to a subscription. Returns whether the subscription has ended. */
 static bool hear(struct channel *channel, const redisReply *reply, fencepost_hub *hub) {
     fencepost_reply confirmed = {FENCEPOST_REPLY_KIND_INTEGER, 1, {NULL, 0}, NULL, 0};
     const char *kind;
 
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 1 || reply->element[0]->type != REDIS_REPLY_STRING)
-        return false; /* nothing that a subscription says */
+        return false; /* no reply to a subscription */
     kind = reply->element[0]->str;
     if (strcmp(kind, "message") == 0) {
         fencepost_hub_message(hub, fencepost_now(), channel->command);
@@ -70,8 +70,8 @@ static bool is_end(const redisReply *reply) {
                              reply->element[0]->str != NULL && strcmp(reply->element[0]->str, "unsubscribe") == 0);
 }
 
-/* Whom a reply on our own connection concerns; NULL: nobody any more. Two may have one name: one that is given back,
- * and the next. */
+/* The channel that a reply on the driver's own connection concerns; NULL if no channel waits for it. Two channels may
+ * have the same name: one that is being unsubscribed, and the next one. */
 static struct channel *find(const struct driver *driver, const redisReply *reply) {
     const redisReply *name = reply->elements > 1 ? reply->element[1] : NULL;
     struct channel *channel;
@@ -98,7 +98,7 @@ static struct channel *changing(const struct driver *driver) {
     return channel;
 }
 
-/* Everything that our own connection says comes here. */
+/* Handles every reply on the driver's own connection. */
 void channels_answer(struct driver *driver, const redisReply *reply) {
     struct channel *channel;
 
@@ -108,7 +108,7 @@ void channels_answer(struct driver *driver, const redisReply *reply) {
         if ((channel = find(driver, reply)) != NULL && hear(channel, reply, driver->hub))
             discard(channel);
     } else if (reply->type == REDIS_REPLY_ERROR && (channel = changing(driver)) != NULL) {
-        /* Or to a ping, of a server that is too old for one. */
+        /* Or the error answers a ping, on a server that is too old for a ping here. */
         if (channel->step == SUBSCRIBING)
             reply_give_error(driver->hub, channel->command, reply->str);
         discard(channel);
@@ -116,7 +116,7 @@ void channels_answer(struct driver *driver, const redisReply *reply) {
     channels_send(driver);
 }
 
-/* Everything that a channel says on a connection of the caller's comes here. */
+/* Handles every reply for a channel on a connection of the program. */
 static void heard(redisAsyncContext *context, void *reply, void *data) {
     struct channel *channel = data;
     struct driver *driver = channel->driver;
@@ -154,7 +154,7 @@ static bool send(struct driver *driver, struct channel *channel) {
     return redisAsyncCommandArgv(driver->subscriptions.context, heard, channel, 2, arguments, sizes) == REDIS_OK;
 }
 
-/* Sends the next change, if none is under way. */
+/* Sends the next change, if none is in flight. */
 void channels_send(struct driver *driver) {
     struct channel *channel, *next = NULL;
 
@@ -216,8 +216,8 @@ void channel_unsubscribe(struct driver *driver, const fencepost_command *command
     channels_send(driver);
 }
 
-/* The connection has ended, or not come about. What hiredis knows of on a connection of the caller's it tells by
- * `heard`, before this or after it. */
+/* The connection has ended, or was not made. On a connection of the program, hiredis reports the channels that it knows
+ * by `heard`, before this or after it. */
 void channels_fail(struct driver *driver) {
     struct link *link = &driver->subscriptions;
     struct channel *channel, *next;
@@ -230,7 +230,7 @@ void channels_fail(struct driver *driver) {
         if (known && !link->ours)
             continue;
         if (driver->hub == NULL || channel->step == UNSUBSCRIBING)
-            ; /* nobody waits for it */
+            ; /* no machine waits for it */
         else if (lost)
             fencepost_hub_gone(driver->hub, now, command);
         else if (link->trouble[0] != '\0')
@@ -242,8 +242,8 @@ void channels_fail(struct driver *driver) {
     }
 }
 
-/* Nobody wants to know any more: what the server still sends to the caller's connection is given back, and freed when
- * it has said so. */
+/* The client does not use the channels any more. On a connection of the program, the driver unsubscribes from them, and
+ * frees them when the server has confirmed that. */
 void channels_forget(struct driver *driver) {
     struct channel *channel;
     bool known;

@@ -1,4 +1,4 @@
-/* Making a connection: from the socket, through TLS, to the greeting. */
+/* Makes a connection: the socket, the TLS handshake, and the greeting. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
@@ -32,7 +32,7 @@ static void make(struct link *link) {
         return;
     }
     redisEnableKeepAlive(&context->c);
-    fcntl(context->c.fd, F_SETFD, FD_CLOEXEC); /* hiredis leaves it to programs that this one starts */
+    fcntl(context->c.fd, F_SETFD, FD_CLOEXEC); /* hiredis would let child programs inherit it */
     link->context = context;
     link->phase = CONNECTING;
     link->deadline = fencepost_now() + CONNECT_WITHIN;
@@ -40,7 +40,8 @@ static void make(struct link *link) {
     redisAsyncSetConnectCallback(context, connected);
 }
 
-/* Makes a connection of ours if there is none. Afterwards `link_is_down` says whether that has failed. */
+/* Makes a connection of the driver's own if there is none. Afterwards, `link_is_down` returns whether that has failed.
+ */
 void link_need(struct link *link) {
     if (link->phase == DOWN)
         make(link);

@@ -1,12 +1,11 @@
-/* The client's lock, for a driver that is called from three sides: by the client with the lock, and by hiredis with it
- * or without. */
+/* The client's mutex. Three sides call the driver: the client, with the mutex; and hiredis, with it or without it. */
 #include "internal.h"
 
-/* The driver whose client's lock this thread has. */
+/* The driver whose client's mutex this thread holds. */
 static __thread const struct driver *inside;
 
-/* hiredis calls back in the middle of our calls, with the lock; and from the caller's loop or from `dispatch`, without.
- * False: the client has been closed. */
+/* hiredis calls back during the driver's own calls, with the mutex; and from the program's loop or from `dispatch`,
+ * without it. Returns false if the client is closed. */
 bool driver_enter(struct driver *driver, bool *entered) {
     fencepost_hub *hub;
 
@@ -20,7 +19,7 @@ bool driver_enter(struct driver *driver, bool *entered) {
     return true;
 }
 
-/* The client calls, with the lock. Says whether this call has come from outside; then it is the one to end it. */
+/* The client calls, with the mutex. Returns whether this is the outermost call, which has to end it. */
 bool driver_begin(struct driver *driver, fencepost_hub *hub) {
     bool outermost = inside != driver;
 

@@ -1,11 +1,12 @@
-/* The first words on a connection of ours: password and database. Nothing else is sent before the server has accepted
- * them, so that no lock is ever taken in a wrong database. Where there are none, a PING shows for the first time that
- * this is a Redis, so that what was never sent to one leaves nothing. */
+/* The first requests on a connection of the driver's own: password and database. The driver sends nothing else before
+ * the server has accepted them. So it never takes a lock in a wrong database. Without password and database, a PING
+ * first shows that the server is a Redis. So a server that is none gets no command that could leave something behind.
+ */
 #include <stdio.h>
 
 #include "internal.h"
 
-/* The greeting is over. */
+/* The greeting has ended. */
 static void decide(struct link *link) {
     if (link->trouble[0] == '\0') {
         link_ready(link);
@@ -20,7 +21,7 @@ static void come(struct link *link) {
         decide(link);
 }
 
-/* An error will do, of a user who may not ask. */
+/* Any answer is enough. A user without the right to ask gets an error. */
 static void echoed(redisAsyncContext *context, void *data, void *argument) {
     struct link *link = argument;
     bool entered;
@@ -39,7 +40,7 @@ static void greeted(redisAsyncContext *context, void *data, void *argument) {
 
     (void)context;
     if (reply == NULL || !driver_enter(link->driver, &entered))
-        return; /* the end of the connection is told otherwise */
+        return; /* another callback reports the end of the connection */
     if (reply->type == REDIS_REPLY_ERROR && link->trouble[0] == '\0')
         snprintf(link->trouble, sizeof link->trouble, "%s", reply->str);
     come(link);

@@ -1,13 +1,13 @@
-/* Contexts that nobody else reads and writes: what an event library's adapter is for others. */
+/* The adapter for contexts that only the driver reads and writes, in place of an event library's. */
 #include <sys/epoll.h>
 
 #include "internal.h"
 
 static void ignore(void *data) {
-    (void)data; /* everything is read at once */
+    (void)data; /* the driver always reads everything */
 }
 
-/* On a connection of the caller's, what is left in its buffer says it: see `link_work`. */
+/* On a connection of the program, the rest in its buffer shows this: see `link_work`. */
 static void add_write(void *data) {
     struct link *link = data;
 
@@ -22,7 +22,7 @@ static void del_write(void *data) {
         link->write_wanted = false;
 }
 
-/* The last call: the context is being freed, and everybody who waited on it has been told. */
+/* The last call: hiredis is freeing the context, and has called all callbacks. */
 static void cleanup(void *data) {
     struct link *link = data;
     const char *why = link->context->c.err != 0 ? link->context->c.errstr : "the connection was dropped";
@@ -60,7 +60,7 @@ void hooks_detach(struct link *link) {
     context->ev.cleanup = NULL;
 }
 
-/* Tells epoll what to watch for. */
+/* Sets what epoll watches for. */
 void hooks_poll(struct link *link) {
     struct epoll_event watched = {0, {0}};
     uint32_t wanted = EPOLLIN;

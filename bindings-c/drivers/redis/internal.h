@@ -1,4 +1,4 @@
-/* What the files of libfencepost-redis share. Everything here is done under the client's lock. */
+/* What the files of libfencepost-redis share. The client's mutex protects all of it. */
 #ifndef FENCEPOST_REDIS_INTERNAL_H
 #define FENCEPOST_REDIS_INTERNAL_H
 
@@ -6,36 +6,36 @@
 #include "fencepost-redis.h"
 #include "tls.h"
 
-/* How long a connection may take, greeting included, in microseconds. */
+/* How long a connection may take, including the greeting, in microseconds. */
 #define CONNECT_WITHIN 5000000u
-/* How long a command that was sent may take. A try waits for 5 s, and its error says what came of its command: a little
- * less. */
+/* How long the answer to a command may take. It is a little less than the 5 s of a try, whose error has to say what
+ * happened to its command. */
 #define ANSWER_WITHIN 4990000u
-/* When to look again whether an overdue answer has been read by the caller's loop. */
+/* When to look again whether the program's loop has read an overdue answer. */
 #define LOOK_AGAIN 50000u
-/* For how long subscriptions may hear nothing before the server is asked, and how long it may take to answer. */
+/* After such a silence, the driver asks the server of the subscriptions; the server may take as long to answer. */
 #define SILENCE 5000000u
 
 enum phase {
-    DOWN,       /* no connection; one of ours is made when it is needed */
+    DOWN,       /* no connection; the driver makes one of its own when a command needs it */
     CONNECTING, /* not connected yet */
-    SHAKING,    /* connected: TLS is being agreed on */
-    GREETING,   /* connected: password and database are under way */
+    SHAKING,    /* connected: the TLS handshake is in progress */
+    GREETING,   /* connected: password and database are in flight */
     READY,
-    OVER /* one of the caller's, and it has ended */
+    OVER /* a connection of the program, and it has ended */
 };
 
-/* A command: first it may wait for the connection, then it is under way. */
+/* A command. It may first wait for the connection; then it is in flight. */
 struct request {
-    struct link *link; /* NULL: nobody wants to know any more */
+    struct link *link; /* NULL: the client does not use it any more */
     uint64_t command;
-    uint64_t expires; /* while it waits: until when it makes sense to send it; under way: when its answer is overdue */
-    char *text;       /* as the protocol has it, while it waits */
+    uint64_t expires; /* while it waits: until when to send it; in flight: when its answer is overdue */
+    char *text;       /* in the form of the protocol, while it waits */
     size_t size;
     struct request *previous, *next;
 };
 
-/* In the order of arrival. */
+/* A queue of commands, in the order of their arrival. */
 struct requests {
     struct request *first, *last;
     size_t count;
@@ -46,34 +46,34 @@ struct link {
     struct driver *driver;
     redisAsyncContext *context; /* NULL while there is none */
     enum phase phase;
-    bool ours;         /* made by us, and made again; otherwise the caller's */
-    bool driven;       /* read and written by us; otherwise by the caller's loop */
-    bool busy;         /* hiredis is at work on one of the caller's, without the lock: see `dispatch` in redis.c */
-    bool unwritten;    /* something was handed to hiredis */
-    bool write_wanted; /* hiredis waits until it can write */
+    bool ours;         /* the driver makes it, and makes it again; otherwise it is the program's */
+    bool driven;       /* the driver reads and writes it; otherwise the program's loop does */
+    bool busy;         /* hiredis works on a connection of the program, without the mutex: see `dispatch` in redis.c */
+    bool unwritten;    /* hiredis has bytes to write */
+    bool write_wanted; /* hiredis waits until the socket is writable */
     uint32_t polled;   /* what epoll watches for */
-    uint64_t deadline; /* of connecting and greeting */
+    uint64_t deadline; /* for connecting and greeting */
     unsigned greetings;
-    char trouble[160]; /* what the server said to a greeting */
+    char trouble[160]; /* the server's error to a greeting */
     struct requests waiting, under_way;
-    uint64_t heard;                   /* when the server has last said something; of subscriptions of ours */
-    bool pinged;                      /* it has been asked to say something since */
-    void *session;                    /* of TLS; NULL without */
-    int socket;                       /* below the session; hiredis has another */
-    int silence;                      /* the other end of what hiredis has */
-    redisDisconnectCallback *wrapped; /* the caller's own */
-    redisAsyncContext *taken;         /* the caller's, for as long as no other client may have it */
-    struct link *next;                /* among the callers' */
+    uint64_t heard;                   /* when the server last sent something; for the driver's own subscriptions */
+    bool pinged;                      /* the driver has sent a ping since */
+    void *session;                    /* the TLS session; NULL without TLS */
+    int socket;                       /* the socket of the TLS session; hiredis has another one */
+    int silence;                      /* the other end of the socket that hiredis has */
+    redisDisconnectCallback *wrapped; /* the program's own callback */
+    redisAsyncContext *taken;         /* the program's context, until another client may use it */
+    struct link *next;                /* among those of the program */
 };
 
 enum step { SUBSCRIBING, LISTENING, UNSUBSCRIBING };
 
 /* A subscription. */
 struct channel {
-    struct driver *driver; /* NULL: nobody wants to know any more */
+    struct driver *driver; /* NULL: the client does not use it any more */
     uint64_t command;
     enum step step;
-    bool sent; /* a request is under way */
+    bool sent; /* a request is in flight */
     struct channel *previous, *next;
     size_t size;
     char name[];
@@ -93,16 +93,16 @@ struct driver {
     struct link commands, subscriptions;
     struct channel *first_channel, *last_channel;
     const struct tls_functions *tls;
-    void *secure;           /* how to make sure of the server; NULL without TLS */
-    struct text text;       /* the command that is being handed over */
-    struct request *unused; /* one kept for the next command */
-    int poll;               /* epoll of both connections; -1 if the caller's loop reads them */
-    bool reached;           /* a server has answered at some time */
-    char absence[320];      /* until then: whose address, and why not */
+    void *secure;           /* the settings of TLS; NULL without TLS */
+    struct text text;       /* the command that is being sent */
+    struct request *unused; /* kept for the next command */
+    int poll;               /* epoll of both connections; -1 if the program's loop reads them */
+    bool reached;           /* a server has answered at least once */
+    char absence[320];      /* until then: the address and the reason */
     fencepost_hub *hub;     /* while a thread is inside, see `driver_enter` */
 };
 
-/* There is no connection, and none is being made. */
+/* There is no connection, and the driver is not making one. */
 static inline bool link_is_down(const struct link *link) {
     return link->phase == DOWN || link->phase == OVER;
 }
@@ -123,12 +123,13 @@ struct link *taken_find(const redisAsyncContext *context);
 /* secure.c */
 fencepost_result secure_open(struct driver *driver, const char *ca, char *why, size_t size);
 void secure_close(struct driver *driver);
-int secure_descriptor(const struct link *link); /* what to poll, with TLS or without */
+int secure_descriptor(const struct link *link); /* what to poll, with TLS or without it */
 void secure_begin(struct link *link);
 void secure_end(struct link *link);
 enum tls_outcome secure_shake(const struct link *link, char *why, size_t size);
-bool secure_receive(struct link *link); /* hiredis's reader gets what has come; false: the connection has ended */
-bool secure_send(struct link *link);    /* what hiredis has collected; false: there is a rest, for later */
+bool secure_receive(
+    struct link *link);              /* passes what has arrived to hiredis's reader; false: the connection has ended */
+bool secure_send(struct link *link); /* sends what hiredis has collected; false: a rest remains */
 
 /* protocol.c */
 bool protocol_write(struct text *text, const fencepost_command *command);

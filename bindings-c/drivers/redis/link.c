@@ -1,10 +1,10 @@
-/* One connection: its beginning, its end, and what is notified of them. */
+/* One connection: its beginning, its end, and what they notify. */
 #include <stdio.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* Remembers why there has never been a connection. An IPv6 address is shown as a URL has it. */
+/* Stores why there has never been a connection. An IPv6 address is shown as in a URL. */
 void link_note_absence(const struct link *link, const char *why) {
     struct driver *driver = link->driver;
     bool is_six = link->ours && strchr(driver->host, ':') != NULL;
@@ -25,7 +25,7 @@ void link_drop(struct link *link, const char *why) {
     redisAsyncFree(link->context);
 }
 
-/* There is no connection any more. */
+/* The connection has ended. */
 void link_ended(struct link *link, const char *why) {
     link->phase = link->ours ? DOWN : OVER;
     link->unwritten = link->write_wanted = false;
@@ -35,7 +35,7 @@ void link_ended(struct link *link, const char *why) {
         channels_fail(link->driver);
 }
 
-/* What waited for the connection goes out. */
+/* The connection is ready: sends what waited for it. */
 void link_ready(struct link *link) {
     link->phase = READY;
     link->driver->reached = true;
@@ -47,7 +47,7 @@ void link_ready(struct link *link) {
         requests_send(link);
 }
 
-/* The connection is of no use any more. */
+/* The connection cannot be used any more. */
 void link_give_up(struct link *link, const char *why) {
     redisContext *context = &link->context->c;
 

@@ -1,11 +1,12 @@
-/* Commands in the form of the protocol. hiredis could do it too, printing every number and allocating every command. */
+/* Commands in the form of the protocol. hiredis's own function prints every number, and allocates memory for every
+ * command. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* As many digits as a size has, and what stands around them. */
+/* The most digits of a size, with the bytes around them. */
 #define HEAD 24
 
 static bool reserve(struct text *text, size_t size) {
@@ -37,7 +38,7 @@ static void write_head(struct text *text, char kind, size_t number) {
     text->size = (size_t)(to - text->data);
 }
 
-/* Replaces what the text was. False: no memory. */
+/* Replaces the text by a command. Returns false if there is no memory. */
 bool protocol_write(struct text *text, const fencepost_command *command) {
     size_t needed = HEAD, i;
 

@@ -1,4 +1,4 @@
-/* Clients over hiredis: two asynchronous connections, one for commands, one for subscriptions. */
+/* Clients over hiredis. A client has two asynchronous connections, one for commands and one for subscriptions. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +60,7 @@ static void process(void *self, fencepost_hub *hub) {
     }
     outermost = driver_begin(driver, hub);
     if (driver->poll < 0) {
-        link_check_time(&driver->commands); /* the caller's loop does the rest */
+        link_check_time(&driver->commands); /* the program's loop does the rest */
         driver_finish(driver, outermost);
         return;
     }
@@ -73,8 +73,8 @@ static void process(void *self, fencepost_hub *hub) {
     driver_finish(driver, outermost);
 }
 
-/* The caller's connections, which no event loop drives: hiredis calls the caller's own callbacks on them, so that it
- * works without the lock. What is to be sent waits meanwhile. */
+/* For connections of the program that no event loop drives. hiredis calls the program's own callbacks on them, so it
+ * works without the mutex. Commands wait until it has finished. */
 static void dispatch(void *self) {
     struct driver *driver = self;
     bool entered;
@@ -121,7 +121,7 @@ static size_t busy(void *self) {
     return driver->commands.waiting.count + driver->commands.under_way.count;
 }
 
-/* What waits for a connection has not left. */
+/* Commands that wait for a connection have not been sent. */
 static void closing(void *self, fencepost_hub *hub) {
     struct driver *driver = self;
     bool outermost = driver_begin(driver, hub);
@@ -179,7 +179,7 @@ static const fencepost_driver operations = {
     .free = release,
 };
 
-/* A driver with its client. `poll`: we read and write ourselves. Frees the driver if there is none. */
+/* Makes a driver with its client. `poll`: the driver itself reads and writes. Frees the driver if this fails. */
 static fencepost_result make_client(struct driver *driver, bool poll, bool ours) {
     struct link *links[2] = {&driver->commands, &driver->subscriptions};
     fencepost_result result;
@@ -207,7 +207,7 @@ static char *copy(const fencepost_view *view) {
     return view->size == 0 ? strdup("") : strndup((const char *)view->data, view->size);
 }
 
-/* TLS for a driver that has its host. */
+/* Sets up TLS for a driver that has its host. */
 static fencepost_result secure(struct driver *driver, const fencepost_view *view) {
     char why[512], *ca = copy(view);
     fencepost_result result;
@@ -252,7 +252,8 @@ static fencepost_result connect_url(const char *url, fencepost_client **client) 
     fencepost_result result;
 
     if (url == NULL || client == NULL)
-        return say(FENCEPOST_RESULT_NULL_POINTER, "an argument is NULL that must not be");
+        return say(
+            FENCEPOST_RESULT_NULL_POINTER, "a required pointer is NULL: pass the object, or a place for the output");
     result = fencepost_address_parse((const uint8_t *)url, strlen(url), &address);
     if (result != FENCEPOST_RESULT_OK)
         return result;
@@ -279,7 +280,7 @@ static bool is_usable(const redisAsyncContext *context) {
            !(context->c.flags & (REDIS_DISCONNECTING | REDIS_FREEING));
 }
 
-/* Takes both for one driver. */
+/* Takes both connections for one driver. */
 static fencepost_result
 take_both(struct driver *driver, redisAsyncContext *commands, redisAsyncContext *subscriptions) {
     if (!taken_add(&driver->commands, commands) ||
@@ -297,7 +298,8 @@ attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_
     fencepost_result result;
 
     if (commands == NULL || client == NULL)
-        return say(FENCEPOST_RESULT_NULL_POINTER, "an argument is NULL that must not be");
+        return say(
+            FENCEPOST_RESULT_NULL_POINTER, "a required pointer is NULL: pass the object, or a place for the output");
     if (!is_usable(commands) || (subscriptions != NULL && !is_usable(subscriptions)))
         return say(FENCEPOST_RESULT_BAD_ARGUMENT, "this context is not connected: wait until it is");
     if (commands == subscriptions)

@@ -1,13 +1,13 @@
-/* Replies: as the server gave them, to the hub. */
+/* Passes the server's unchanged replies to the hub. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* Scripts answer with a few values: more need memory. */
+/* A script returns a few values. A reply with more needs memory. */
 #define USUAL 16
 
-/* Beyond what any script answers, and before the stack is in danger. */
+/* Deeper than any script's reply. The limit protects the stack. */
 #define DEEPEST 16
 
 /* The nodes below a reply; 0 if it is too deep. */
@@ -56,7 +56,7 @@ static void convert(const redisReply *from, fencepost_reply *to, fencepost_reply
     }
 }
 
-/* Gives a reply; the hub's error if it fits no command, which is then lost. */
+/* Reports a reply. If the hub returns an error, the reply fits no command, and is dropped. */
 fencepost_result reply_give(fencepost_hub *hub, uint64_t command, const redisReply *reply) {
     fencepost_reply usual[USUAL], root, *nodes = usual, *free_nodes;
     size_t count = count_nodes(reply, DEEPEST);

@@ -1,4 +1,4 @@
-/* Commands: in the order of their arrival, each answered once. */
+/* Commands, in the order of their arrival. Each gets one outcome. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ static void discard(struct request *request) {
     free(request);
 }
 
-/* One is kept: an uncontended acquire and release need no memory then. */
+/* One is kept, so that an uncontended acquire and release need no memory. */
 static struct request *make(struct driver *driver) {
     struct request *request = driver->unused;
 
@@ -49,8 +49,8 @@ static void keep(struct driver *driver, struct request *request) {
     driver->unused = request;
 }
 
-/* Tells what came of a command; without a reply, the connection has ended. It was on a working connection: perhaps
- * carried out. */
+/* Reports the outcome of a command. Without a reply, the connection has ended; the server may have executed the
+ * command. */
 static void settle(struct request *request, const redisReply *reply, const char *why) {
     struct driver *driver = request->link->driver;
     struct link *link = request->link;
@@ -73,7 +73,7 @@ static void settle(struct request *request, const redisReply *reply, const char 
     driver_leave(driver, entered);
 }
 
-/* On a connection of the caller's hiredis remembers whose reply it is. */
+/* On a connection of the program, hiredis knows to which command a reply belongs. */
 static void answered(redisAsyncContext *context, void *reply, void *data) {
     struct request *request = data;
 
@@ -83,7 +83,8 @@ static void answered(redisAsyncContext *context, void *reply, void *data) {
         settle(request, reply, context->err != 0 ? context->errstr : "the connection was dropped");
 }
 
-/* On one of ours replies are the answers to what is under way, in its order. False: one that nobody has asked for. */
+/* On a connection of the driver's own, replies answer the commands in flight, in their order. Returns false if no
+ * command waits for a reply. */
 bool requests_answer(struct link *link, const redisReply *reply) {
     if (link->under_way.first == NULL)
         return false;
@@ -100,7 +101,7 @@ static void fail(struct request *request, fencepost_failure failure, const char 
     discard(request);
 }
 
-/* A connection of ours has ended under these. */
+/* A connection of the driver's own has ended: reports its commands in flight. */
 void requests_lose(struct link *link, const char *why) {
     while (link->ours && link->under_way.first != NULL)
         settle(link->under_way.first, NULL, why);
@@ -123,7 +124,7 @@ static void hand_over(struct link *link, struct request *request, const char *te
     link->unwritten = true;
 }
 
-/* Hands what waits to hiredis, now that the connection is ready. */
+/* Passes the waiting commands to hiredis, because the connection is ready. */
 void requests_send(struct link *link) {
     struct request *request;
     char *text;
@@ -141,8 +142,8 @@ void requests_send(struct link *link) {
     }
 }
 
-/* A connection of the caller's is silent, and stays. hiredis frees what is under way when an answer comes, or the end.
- */
+/* A connection of the program is silent, and stays open. hiredis frees the commands in flight at their answer, or at
+ * the end of the connection. */
 void requests_doubt(struct link *link, const char *why) {
     struct driver *driver = link->driver;
     struct request *request;
@@ -155,7 +156,7 @@ void requests_doubt(struct link *link, const char *why) {
     }
 }
 
-/* The connection has not come about. */
+/* The connection was not made. */
 void requests_fail(struct link *link, fencepost_failure failure, const char *why) {
     struct request *request;
 
@@ -165,7 +166,7 @@ void requests_fail(struct link *link, fencepost_failure failure, const char *why
     }
 }
 
-/* The server has refused the greeting: that is its answer to whatever waits. */
+/* The server has refused the greeting. This is the answer to every waiting command. */
 void requests_refuse(struct link *link) {
     struct driver *driver = link->driver;
     struct request *request;
@@ -178,7 +179,7 @@ void requests_refuse(struct link *link) {
     }
 }
 
-/* Nobody wants to know any more. hiredis frees what is under way in its time. */
+/* The client does not use the commands any more. hiredis frees those in flight later. */
 void requests_forget(struct link *link) {
     struct request *request;
 

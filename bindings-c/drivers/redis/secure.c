@@ -1,5 +1,5 @@
-/* Connections of ours with TLS. hiredis 0.14 knows nothing of it: its descriptor is one on which nothing ever comes,
- * and what it has collected and what it reads goes through the session. */
+/* Connections of the driver's own with TLS. hiredis 0.14 has no TLS. So it gets a descriptor that stays silent, and the
+ * driver passes the bytes between hiredis and the TLS session. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <hiredis/sds.h>
@@ -10,7 +10,7 @@
 
 #include "internal.h"
 
-/* The library is found when an address asks for it: most programs carry no TLS. */
+/* Loads the library when an address needs it, because most programs use no TLS. */
 static const struct tls_functions *load(char *why, size_t size) {
     void *loaded, *found = dlsym(RTLD_DEFAULT, TLS_FUNCTIONS);
 
@@ -46,7 +46,7 @@ void secure_begin(struct link *link) {
     const struct driver *driver = link->driver;
     int pair[2];
 
-    /* Without a session, `link_shake` gives up: hiredis must not lose its context in the middle of this call. */
+    /* Without a session, `link_shake` gives up: hiredis must not lose its context during this call. */
     link->phase = SHAKING;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
         return;
@@ -91,7 +91,7 @@ bool secure_receive(struct link *link) {
             link->write_wanted = true;
             return true;
         default:
-            /* What has come before the end is looked at first: the end will be there still. */
+            /* What came before the end is read first. The next read finds the end again. */
             return any;
         }
     }
@@ -109,7 +109,7 @@ bool secure_send(struct link *link) {
         case TLS_WRITE:
             return false;
         default:
-            /* It goes on when something has come; or the connection has ended, which reading tells. */
+            /* The write goes on after the next read; or the connection has ended, which the next read shows. */
             return true;
         }
     }

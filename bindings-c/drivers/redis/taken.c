@@ -1,4 +1,4 @@
-/* The contexts that clients have: none of the caller's has two clients at once. */
+/* The contexts that clients use. No context of the program has two clients at once. */
 #include <pthread.h>
 
 #include "internal.h"
@@ -18,7 +18,7 @@ static struct link *find(const redisAsyncContext *context) {
     return link;
 }
 
-/* Keeps other clients off a context. False: it has one already. */
+/* Reserves a context for one client. Returns false if it has a client already. */
 bool taken_add(struct link *link, redisAsyncContext *context) {
     bool is_free;
 
@@ -33,7 +33,7 @@ bool taken_add(struct link *link, redisAsyncContext *context) {
     return is_free;
 }
 
-/* Another client may have it now; or it has been freed, and another context may lie where it was. */
+/* Another client may use the context; or the program has freed it, and another one is at the same address. */
 void taken_remove(struct link *link) {
     struct link **place;
 
@@ -47,7 +47,7 @@ void taken_remove(struct link *link) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* The owner of this context; NULL: it has none. */
+/* The connection that uses this context; NULL if there is none. */
 struct link *taken_find(const redisAsyncContext *context) {
     struct link *link;
 

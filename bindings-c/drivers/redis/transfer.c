@@ -1,4 +1,4 @@
-/* What goes over a connection: hiredis and TLS read and write here. */
+/* Reads and writes on a connection, with hiredis and TLS. */
 #define _GNU_SOURCE
 #include <hiredis/sds.h>
 #include <poll.h>
@@ -9,7 +9,8 @@
 
 #include "internal.h"
 
-/* hiredis writes to a closed socket as any program would, and the signal would end ours: it is held back meanwhile. */
+/* hiredis writes to a closed socket without MSG_NOSIGNAL. The signal would end the program, so it is blocked during the
+ * call. */
 struct quiet {
     sigset_t before;
     bool pending;
@@ -38,8 +39,8 @@ static void unhush(const struct quiet *quiet, bool failed) {
     pthread_sigmask(SIG_SETMASK, &quiet->before, NULL);
 }
 
-/* Sends what hiredis has collected. What it would do itself, but for the signal that a closed socket gives; it does the
- * rest, and finds the errors. False: there is a rest. */
+/* Sends what hiredis has collected, without the signal of a closed socket. Returns false if a rest remains; hiredis
+ * then sends it, and finds the errors. */
 static bool send_out(redisContext *context) {
     size_t size = sdslen(context->obuf);
     ssize_t sent = size == 0 ? 0 : send(context->fd, context->obuf, size, MSG_NOSIGNAL);
@@ -53,8 +54,8 @@ static bool send_out(redisContext *context) {
     return true;
 }
 
-/* Writes on a connection of the caller's by hiredis's own function, which encrypts where the caller's context has TLS,
- * and calls nobody. What is left, and errors, `link_work` sees to. */
+/* Writes on a connection of the program with hiredis's own function. It encrypts if the program's context has TLS, and
+ * calls no callback. `link_work` handles the rest, and errors. */
 static void write_attached(struct link *link) {
     struct quiet quiet;
     int done = 0;
@@ -66,7 +67,7 @@ static void write_attached(struct link *link) {
     link->unwritten = !done;
 }
 
-/* Writes at once what was handed to hiredis, instead of asking first whether that is possible. */
+/* Writes at once what hiredis has, without asking first whether the socket is writable. */
 void link_flush(struct link *link) {
     struct quiet quiet;
 
@@ -92,14 +93,15 @@ void link_flush(struct link *link) {
     hooks_poll(link);
 }
 
-/* What to poll for. */
+/* The events to poll for. */
 static short wanted(const struct link *link) {
     if (link->phase == CONNECTING)
         return POLLOUT;
     return link->write_wanted || link->unwritten ? POLLIN | POLLOUT : POLLIN;
 }
 
-/* What a blocking call polls; without a connection nothing, which poll allows. Says how many. */
+/* The descriptor for a blocking call to poll. Without a connection it is -1, which poll ignores. Returns the number of
+ * descriptors. */
 int link_source(const struct link *link, struct pollfd *source) {
     source->fd = link->context == NULL ? -1 : secure_descriptor(link);
     source->events = wanted(link);
@@ -107,12 +109,12 @@ int link_source(const struct link *link, struct pollfd *source) {
     return 1;
 }
 
-/* Whether the server is no primary any more, so that the address has to be resolved again. */
+/* Whether the server is a replica, so that the driver has to resolve the address again. */
 static bool is_from_replica(const redisReply *reply) {
     return reply->type == REDIS_REPLY_ERROR && fencepost_is_from_replica((const uint8_t *)reply->str, reply->len);
 }
 
-/* Whether a reply on our own connection was expected. */
+/* Handles a reply on the driver's own connection. Returns false if no command waits for it. */
 static bool answer(struct link *link, const redisReply *reply) {
     if (link == &link->driver->commands)
         return requests_answer(link, reply);
@@ -120,8 +122,8 @@ static bool answer(struct link *link, const redisReply *reply) {
     return true;
 }
 
-/* Replies on our own connections: without the callbacks that hiredis keeps for each command, and which its versions
- * call in different orders when a connection ends. */
+/* Reads replies on the driver's own connections without hiredis's callbacks for each command: its versions call these
+ * in different orders when a connection ends. */
 static void read_replies(struct link *link) {
     redisContext *context = &link->context->c;
     void *reply = NULL;
@@ -138,7 +140,8 @@ static void read_replies(struct link *link) {
         link_drop(&link->driver->subscriptions, "its server is a replica");
 }
 
-/* Whether a connection has not come about. The socket says why, once: hiredis since 1.1 asks it and forgets. */
+/* Whether a connection was not made. The socket returns its error only once: hiredis since 1.1 reads it and drops it.
+ */
 static bool has_failed(struct link *link) {
     int error = 0;
     socklen_t size = sizeof error;
@@ -149,8 +152,7 @@ static bool has_failed(struct link *link) {
     return true;
 }
 
-/* Takes in what has arrived. Reading without asking first costs less than asking; writing and connecting have to ask.
- */
+/* Reads what has arrived. To read without asking first costs less. Writing and connecting have to ask. */
 void link_process(struct link *link) {
     struct pollfd source;
     struct quiet quiet;
@@ -185,14 +187,14 @@ void link_process(struct link *link) {
         redisAsyncHandleRead(link->context);
 }
 
-/* Whether the caller's callbacks have left something to be sent. With the lock. */
+/* Whether the program's callbacks have left something to send. With the mutex. */
 bool link_has_rest(const struct link *link) {
     return link->context != NULL && sdslen(link->context->c.obuf) > 0;
 }
 
-/* Lets hiredis work on a connection of the caller's: reads, writes the rest, and calls whom it concerns. Without the
- * lock: `busy` keeps everybody else off the context, and callbacks, which may free it, enter the client by themselves.
- */
+/* Lets hiredis work on a connection of the program: it reads, writes the rest, and calls the callbacks. Without the
+ * mutex: `busy` keeps other threads away from the context. Callbacks, which may free the context, enter the client
+ * themselves. */
 void link_work(struct link *link) {
     struct pollfd source;
     struct quiet quiet;

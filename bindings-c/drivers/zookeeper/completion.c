@@ -1,8 +1,8 @@
-/* What all completions of the library do. */
+/* What all completions of the library have in common. */
 #include "internal.h"
 #include "verdict.h"
 
-/* The library has said `rc` instead of an answer. */
+/* The library returned `rc` in place of an answer. */
 void request_failed(const struct record *record, fencepost_hub *hub, int rc) {
     uint64_t now = fencepost_now();
 

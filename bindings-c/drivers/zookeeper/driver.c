@@ -1,4 +1,4 @@
-/* What the client asks of a driver over either library. */
+/* The driver's functions that both libraries share. */
 #include <stdlib.h>
 
 #include "internal.h"

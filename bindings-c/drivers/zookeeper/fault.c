@@ -1,4 +1,4 @@
-/* Errors with their words. */
+/* Errors with their texts. */
 #include <string.h>
 
 #include "internal.h"

@@ -1,5 +1,5 @@
-/* What the files of libfencepost-zookeeper and libfencepost-zookeeper-st share: zookeeper/ is in both of them,
- * zookeeper/mt/ and zookeeper/st/ are how the one and the other library are driven. */
+/* What the files of libfencepost-zookeeper and libfencepost-zookeeper-st share. Both contain the files in zookeeper/.
+ * The files in zookeeper/mt/ and zookeeper/st/ drive the one and the other library. */
 #ifndef FENCEPOST_ZOOKEEPER_INTERNAL_H
 #define FENCEPOST_ZOOKEEPER_INTERNAL_H
 
@@ -8,18 +8,18 @@
 
 enum kind { REQUEST, DATA_WATCH, CHILD_WATCH, SESSION };
 
-/* Something of which the library may speak later. The library is given its ticket, a number, and never its address: a
- * callback that comes after the record has gone finds nothing. Changed under the client's lock only. */
+/* A request, watch or session that the library may report later. The library gets its ticket, a number, and never its
+ * address. So a late callback finds no record. Only changed with the client's mutex. */
 struct record {
     uint64_t ticket;
     enum kind kind;
     struct driver *driver;
     uint64_t command;
     uint64_t key;            /* of the machine */
-    int64_t session;         /* in which it was sent */
-    bool settled;            /* its outcome was told at a disconnect */
-    bool asked;              /* a watch: its read is not answered, so the library does not have it yet */
-    bool unwanted;           /* a watch: its contender has ended meanwhile */
+    int64_t session;         /* in which the request was sent */
+    bool settled;            /* its outcome was reported at a disconnect */
+    bool asked;              /* a watch: its read has no answer, so the library does not have the watch yet */
+    bool unwanted;           /* a watch: its contender has ended */
     char *path;              /* of a watch */
     struct record *watch;    /* the one that a request sets */
     struct writes *writes;   /* of a transaction */
@@ -28,36 +28,36 @@ struct record {
     struct record *bucket;
 };
 
-struct connection; /* of a handle of our own: see mt/connection.h, st/connection.h */
+struct connection; /* of a handle of the driver's own: see mt/connection.h, st/connection.h */
 
 struct driver {
     fencepost_client *client;
     zhandle_t *handle; /* NULL while there is none */
-    char *hosts;       /* NULL on a handle of the caller's */
-    char *places;      /* the same hosts as the library reads them */
-    int timeout;       /* the session's to ask for, in milliseconds */
+    char *hosts;       /* NULL on a handle of the program */
+    char *places;      /* the same hosts, in the library's form */
+    int timeout;       /* the session timeout to request, in milliseconds */
     const struct ACL_vector *acl;
-    watcher_fn wrapped; /* the watcher that the caller's handle had */
+    watcher_fn wrapped; /* the watcher that the program's handle had */
     bool connected;
-    bool over; /* the caller's handle is dead */
+    bool over; /* the program's handle is dead */
     int64_t session;
-    bool reached;           /* a server has answered at some time */
-    char absence[320];      /* until then: which servers, and why not */
-    bool unanswered;        /* until then: a handshake was given up */
-    struct record *current; /* whose session news count: the present handle's */
-    uint64_t again;         /* when to try to make a handle again */
+    bool reached;           /* a server has answered at least once */
+    char absence[320];      /* until then: the servers and the reason */
+    bool unanswered;        /* until then: the driver gave up a handshake */
+    struct record *current; /* the session of the present handle: only its notices count */
+    uint64_t again;         /* when to try again to make a handle */
     struct record *records;
     size_t requests;
     struct record *spare; /* for the next ones */
     size_t spares;
-    pthread_mutex_t using; /* of a caller's handle: until it is given back, the caller's watcher does not hear of its
+    pthread_mutex_t using; /* of a program's handle: until it is unlocked, the program's watcher does not learn of the
                               end */
-    bool listed;           /* among those on callers' handles */
+    bool listed;           /* among those on the program's handles */
     struct driver *next;
-    struct connection *connection; /* NULL on a handle of the caller's */
+    struct connection *connection; /* NULL on a handle of the program */
 };
 
-/* An address and a port in figures, as the library writes them. */
+/* An address and a port as numbers, as the library writes them. */
 #define SERVER_SIZE 136
 
 /* Each file uses those above it. */
@@ -81,9 +81,9 @@ struct record *record_find(const void *context, fencepost_client **client);
 /* connection.c, of either library */
 bool connection_prepare(struct driver *driver);
 void connection_forget(struct driver *driver);
-/* A handle of our own has been made, or its connection has come or gone. */
+/* A handle of the driver's own was made, or its connection was made or lost. */
 void connection_turned(struct driver *driver);
-/* Takes a watch of ours out of the library's table. */
+/* Removes a watch of the driver from the library's table. */
 void connection_unwatch(zhandle_t *handle, const char *path, ZooWatcherType type, watcher_fn watcher, void *context);
 
 /* enter.c, of either library */
@@ -113,7 +113,7 @@ void requests_settle(struct driver *driver, fencepost_hub *hub);
 /* session.c */
 const char *driver_absent(void *self);
 bool session_open(struct driver *driver, fencepost_hub *hub);
-/* Why a socket of the library's has failed: an errno; what is no failure is ignored. */
+/* Stores why a socket of the library failed: an errno. It ignores an errno that is no failure. */
 void session_note_error(int error);
 void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, int state);
 

@@ -1,4 +1,4 @@
-/* Requests: handed to the library in their order, answered by its completions. */
+/* Requests. The library gets them in their order, and its completions report the answers. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +113,7 @@ create(struct driver *driver, const char *path, const fencepost_command *command
         create_mode(command->flags), created, record_context(request));
 }
 
-/* Reads a node or lists its children, with a watch if one was opened. */
+/* Reads a node or lists its children. It sets a watch if the caller has opened one. */
 static int read_node(
     struct driver *driver, const char *path, const fencepost_command *command, const struct record *watch,
     const struct record *request) {
@@ -164,7 +164,7 @@ send_request(struct driver *driver, const char *path, const fencepost_command *c
     }
 }
 
-/* What the library has not even taken. */
+/* Reports a request that the library did not accept. */
 static void refused(const struct driver *driver, fencepost_hub *hub, uint64_t id, int rc) {
     uint64_t now = fencepost_now();
 
@@ -192,7 +192,7 @@ void request_send(void *self, fencepost_hub *hub, uint64_t key, const fencepost_
     char path[8192];
     int rc = ZBADARGUMENTS;
 
-    /* While it is not connected, the library would keep requests and send them later. */
+    /* While the library is not connected, it would keep requests, and send them later. */
     if (!driver->connected) {
         refused(driver, hub, id, ZOK);
         return;
@@ -214,7 +214,8 @@ void request_send(void *self, fencepost_hub *hub, uint64_t key, const fencepost_
     }
 }
 
-/* A disconnect: what is under way may have been carried out or not. Its completions come later and say nothing new. */
+/* At a disconnect: the server may have executed the requests in flight. Their completions come later, and change
+ * nothing. */
 void requests_settle(struct driver *driver, fencepost_hub *hub) {
     struct record *record;
 

@@ -1,5 +1,5 @@
-/* Which server the library tries next. It has a list in an order of its own. After an error it goes one step in that
- * list, and it goes one step more when it connects: of two servers it would try the same one again and again. */
+/* Which server the library tries next. It has a list in its own order. After an error it goes one step in that list,
+ * and it goes another step when it connects. So of two servers, it would always try the same one. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -10,13 +10,13 @@
 /* More addresses than an ensemble has. */
 #define MOST_STEPS 64
 
-/* The library says where it is in one static buffer for all handles. */
+/* The library writes the current server into one static buffer for all handles. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 FENCEPOST_FORK_SAFE(mutex, )
 
-/* The server that the handle has tried last. A thread of libzookeeper_mt's may write its log by the same buffer
- * meanwhile: what is read twice was whole. Otherwise a step in the list is wrong, and costs an attempt to connect. */
+/* The server that the handle has tried last. A thread of libzookeeper_mt may write its log into the same buffer. If two
+ * reads are equal, the text is complete. Otherwise a step in the list is wrong, which costs one attempt to connect. */
 void server_current(zhandle_t *handle, char server[SERVER_SIZE]) {
     char again[SERVER_SIZE];
     int tries = 4;
@@ -29,7 +29,7 @@ void server_current(zhandle_t *handle, char server[SERVER_SIZE]) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* Goes through the list until a server is the current one; how many steps that took, 0: it is not in the list. */
+/* Goes through the list until a server is the current one. Returns the number of steps; 0 if it is not in the list. */
 static int go_to(zhandle_t *handle, const char *server) {
     char current[SERVER_SIZE];
     int steps;
@@ -43,7 +43,8 @@ static int go_to(zhandle_t *handle, const char *server) {
     return 0;
 }
 
-/* The next server is the one behind this one, whose name it gets: while the library has no connection. */
+/* Makes the server after this one the next one, and writes its name to `server`. The library must have no connection.
+ */
 void server_pass(zhandle_t *handle, char server[SERVER_SIZE]) {
     char next[SERVER_SIZE];
 
@@ -55,7 +56,7 @@ void server_pass(zhandle_t *handle, char server[SERVER_SIZE]) {
     memcpy(server, next, SERVER_SIZE);
 }
 
-/* The next server is the one behind this one: while the library has a connection, which is about to end by an error. */
+/* Makes the server after this one the next one. The library has a connection, which is about to end with an error. */
 void server_pass_early(zhandle_t *handle, const char server[SERVER_SIZE]) {
     int count = go_to(handle, server) == 0 ? 0 : go_to(handle, server);
 

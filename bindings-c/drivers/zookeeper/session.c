@@ -1,4 +1,4 @@
-/* Sessions: what the library says of them, and a new one after an expiry. */
+/* Sessions: what the library reports of them, and a new session after an expiry. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 
 #define TRY_AGAIN_AFTER 1000000u
 
-/* The last error of a socket of the library's, of whatever handle. */
+/* The last error of a socket of the library, of any handle. */
 static int last_error;
 
 void session_note_error(int error) {
@@ -18,7 +18,7 @@ void session_note_error(int error) {
         __atomic_store_n(&last_error, error, __ATOMIC_RELAXED);
 }
 
-/* The library logs to stderr otherwise. What matters is told by results, but for why there is no connection. */
+/* Without this, the library writes its log to stderr. The driver reads the log only for why there is no connection. */
 static void hear_log(const char *message) {
     const char *error = strstr(message, "errno=");
 
@@ -26,7 +26,7 @@ static void hear_log(const char *message) {
         session_note_error(atoi(error + strlen("errno=")));
 }
 
-/* Why there is no connection. The library says EHOSTDOWN of a connection that has ended. */
+/* Why there is no connection. The library reports EHOSTDOWN for a connection that has ended. */
 static const char *reason(const struct driver *driver) {
     int error = __atomic_load_n(&last_error, __ATOMIC_RELAXED);
 
@@ -46,7 +46,7 @@ const char *driver_absent(void *self) {
 
 static void session_watcher(zhandle_t *handle, int type, int state, const char *path, void *context);
 
-/* Makes a handle. It connects by itself, and tells of it. Under the client's lock. */
+/* Makes a handle. It connects, and its watcher reports that. With the client's mutex. */
 bool session_open(struct driver *driver, fencepost_hub *hub) {
     struct record *current = record_open(driver, SESSION, 0);
     sigset_t all, before;
@@ -57,7 +57,7 @@ bool session_open(struct driver *driver, fencepost_hub *hub) {
         return false;
     driver->current = current;
     fencepost_hub_session(hub, fencepost_now(), FENCEPOST_SESSION_STATE_CONNECTING, 0, 0);
-    /* Threads of the library's, where it has some, take no signals of the program's. */
+    /* The library's threads receive no signals of the program. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     fencepost_lookup_begin();
@@ -74,8 +74,8 @@ bool session_open(struct driver *driver, fencepost_hub *hub) {
         driver->again = fencepost_now() + TRY_AGAIN_AFTER;
         return false;
     }
-    /* By default the library resolves the hosts' names again whenever it waits for its socket, several times for each
-     * request; this leaves it to when a connection is lost. */
+    /* By default the library resolves the hosts' names each time it waits for its socket, several times for each
+     * request. With this setting, it resolves them only when a connection is lost. */
     zoo_set_servers_resolution_delay(driver->handle, -1);
     driver->again = FENCEPOST_NEVER;
     connection_turned(driver);
@@ -88,7 +88,7 @@ static void tell(const struct driver *driver, fencepost_hub *hub, fencepost_sess
     fencepost_hub_session(hub, fencepost_now(), state, driver->session, timeout);
 }
 
-/* The connection is gone, for a while or for good. */
+/* The connection is lost, for a while or for ever. */
 static void disconnected(struct driver *driver, fencepost_hub *hub, fencepost_session_state state) {
     driver->connected = false;
     tell(driver, hub, state);
@@ -97,24 +97,24 @@ static void disconnected(struct driver *driver, fencepost_hub *hub, fencepost_se
         connection_turned(driver);
 }
 
-/* The server has ended the session, and with it the handle is dead. */
+/* The server has ended the session, so the handle is dead. */
 static void expired(struct driver *driver, fencepost_hub *hub) {
     zhandle_t *dead = driver->handle;
 
     disconnected(driver, hub, FENCEPOST_SESSION_STATE_EXPIRED);
     if (driver->hosts == NULL) {
-        driver->over = true; /* it is the caller's to make a new one */
+        driver->over = true; /* the program has to make a new handle */
         tell(driver, hub, FENCEPOST_SESSION_STATE_CLOSED);
         return;
     }
     record_close(driver->current);
     driver->current = NULL;
-    /* In its own callback: the library puts the end off until that has returned. */
+    /* The library is in a callback of this handle, and delays the close until that callback returns. */
     zookeeper_close(dead);
     session_open(driver, hub);
 }
 
-/* News of a session, by the state that the library gives. With the client's lock. */
+/* Reports the state of the session. With the client's mutex. */
 void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, int state) {
     if (state == ZOO_CONNECTED_STATE) {
         driver->session = zoo_client_id(handle)->client_id;
@@ -128,12 +128,12 @@ void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, 
         driver->over = true;
         disconnected(driver, hub, FENCEPOST_SESSION_STATE_AUTH_FAILED);
     } else if (driver->connected) {
-        /* Connecting, or connected to a server that cannot write. */
+        /* The library is connecting, or is connected to a server that cannot write. */
         disconnected(driver, hub, FENCEPOST_SESSION_STATE_SUSPENDED);
     }
 }
 
-/* Of a handle of our own. */
+/* For a handle of the driver's own. */
 static void session_watcher(zhandle_t *handle, int type, int state, const char *path, void *context) {
     fencepost_client *client;
     fencepost_hub *hub;

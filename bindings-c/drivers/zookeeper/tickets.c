@@ -1,4 +1,4 @@
-/* Tickets: what a callback knows of the request, watch or session that it speaks of. */
+/* Tickets. A callback finds its request, watch or session by a ticket. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -7,14 +7,16 @@
 #define BUCKETS 1024u
 #define MOST_SPARE 16u
 
-/* Guards the tickets of all clients. Held for a look-up only; a client's lock may be held meanwhile, never taken. */
+/* Guards the tickets of all clients. A thread holds it only for a look-up. It may hold a client's mutex then, but does
+ * not lock one. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct record *buckets[BUCKETS];
 static uint64_t last_ticket;
 
 FENCEPOST_FORK_SAFE(mutex, )
 
-/* With threads, records go on another one than they come: what one has freed, the other's allocator would not find. */
+/* With threads, a record is freed by another thread than the one that made it, so the allocator could not reuse the
+ * memory. */
 static struct record *record_new(struct driver *driver) {
     struct record *record = driver->spare;
 
@@ -45,7 +47,7 @@ void records_free(struct driver *driver) {
     }
 }
 
-/* A new record; NULL: no memory. Under the client's lock. */
+/* Makes a record; NULL if there is no memory. With the client's mutex. */
 struct record *record_open(struct driver *driver, enum kind kind, uint64_t command) {
     struct record *record = record_new(driver), **bucket;
 
@@ -70,7 +72,7 @@ struct record *record_open(struct driver *driver, enum kind kind, uint64_t comma
     return record;
 }
 
-/* Nothing will be heard of it. Under the client's lock, or when the client has been closed. */
+/* No callback will come for this record. With the client's mutex, or after the client was closed. */
 void record_close(struct record *record) {
     struct driver *driver = record->driver;
     struct record **place;
@@ -92,7 +94,7 @@ void record_close(struct record *record) {
     record_spare(driver, record);
 }
 
-/* What the library is given to remember. */
+/* What the library stores for its callbacks. */
 void *record_context(const struct record *record) {
     return (void *)(uintptr_t)record->ticket;
 }
@@ -106,7 +108,7 @@ static struct record *find(const void *context) {
     return record;
 }
 
-/* A transaction's memory is freed by its callback: whoever closes the record must not do it again. */
+/* The callback frees the memory of a transaction, so `record_close` must not free it again. */
 void record_forget_writes(const void *context) {
     struct record *record;
 
@@ -116,9 +118,8 @@ void record_forget_writes(const void *context) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* What a callback speaks of, NULL if it concerns nobody any more. `client`, unless NULL: its client, kept for the
- * caller.
- */
+/* The record that a callback concerns; NULL if there is none any more. If `client` is not NULL, it gets the client,
+ * with a reference for the caller. */
 struct record *record_find(const void *context, fencepost_client **client) {
     struct record *record;
 

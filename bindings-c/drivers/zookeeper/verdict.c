@@ -1,4 +1,4 @@
-/* The table from native error to outcome. */
+/* The table of native errors and their outcomes. */
 #include <zookeeper/zookeeper.h>
 
 #include "verdict.h"
@@ -8,7 +8,7 @@ enum verdict verdict_of_completion(int rc) {
     case ZOK:
     case ZUNIMPLEMENTED:
         return VERDICT_ANSWER;
-    /* Below the range of the server's errors, but told by the library of its own end. */
+    /* It is below the range of the server's errors, but the library itself reports it, at its own end. */
     case ZSESSIONEXPIRED:
     case ZINVALIDCALLBACK:
     case ZAUTHFAILED:
@@ -16,14 +16,14 @@ enum verdict verdict_of_completion(int rc) {
     case ZNOTHING:
         return VERDICT_UNKNOWN;
     default:
-        /* ZCONNECTIONLOSS, ZOPERATIONTIMEOUT, ZMARSHALLINGERROR, ...: whether the request had left, the library does
-         * not say. */
+        /* ZCONNECTIONLOSS, ZOPERATIONTIMEOUT, ZMARSHALLINGERROR, ...: the library does not say whether it had sent the
+         * request. */
         return rc < ZAPIERROR ? VERDICT_ANSWER : VERDICT_UNKNOWN;
     }
 }
 
 enum verdict verdict_of_refusal(int rc) {
-    /* A bad argument, or what the library cannot do, would be refused again: that is an answer. Anything else may pass.
-     */
+    /* A bad argument, or what the library cannot do, would be refused again: that counts as an answer. A retry after
+     * another error may succeed. */
     return rc == ZBADARGUMENTS || rc == ZUNIMPLEMENTED ? VERDICT_ANSWER : VERDICT_NOT_SENT;
 }

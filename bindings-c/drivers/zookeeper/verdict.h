@@ -4,9 +4,9 @@
 
 enum verdict { VERDICT_ANSWER, VERDICT_NOT_SENT, VERDICT_UNKNOWN, VERDICT_CLOSED };
 
-/* A completion's result: the server's answer, or unknown. */
+/* The outcome of a completion: the server's answer, or unknown. */
 enum verdict verdict_of_completion(int rc);
-/* What a `zoo_a...` function returned instead of taking the request. On a live handle: a dead one is closed. */
+/* The outcome of a request that a `zoo_a...` function did not accept. The handle is live: a dead one is closed. */
 enum verdict verdict_of_refusal(int rc);
 
 #endif

@@ -1,12 +1,12 @@
-/* Watches: set by a read, told once of what happens to the node, and taken out of the library's table with the
- * contender that wanted them. The library would keep them for as long as the node. */
+/* Watches. A read sets a watch, and the watch reports one event. When the contender has ended, the driver removes the
+ * watch from the library's table. The library would keep it as long as the node exists. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* One that a read is about to set; NULL: no memory. */
+/* Makes a watch that a read is about to set; NULL if there is no memory. */
 struct record *watch_open(struct driver *driver, const fencepost_command *command, uint64_t key, const char *path) {
     enum kind kind = command->operation == FENCEPOST_OPERATION_CHILDREN ? CHILD_WATCH : DATA_WATCH;
     struct record *watch = record_open(driver, kind, command->id);
@@ -26,7 +26,7 @@ static void forget(struct record *watch) {
     record_close(watch);
 }
 
-/* Its read is answered. The library keeps the watch of a successful read only. */
+/* Its read has an answer. The library keeps the watch only if the read succeeded. */
 void watch_read(struct record *watch, int rc) {
     watch->asked = false;
     if (rc != ZOK)
@@ -35,11 +35,11 @@ void watch_read(struct record *watch, int rc) {
         forget(watch);
 }
 
-/* Removes the watch from the library's table. The server goes on watching the node; the client ignores its notice. */
+/* Removes the watch from the library's table. The server keeps watching the node, and the library ignores its event. */
 void watch_remove(const struct record *watch) {
     struct driver *driver = watch->driver;
 
-    /* A caller's handle whose session has ended may be gone. */
+    /* After the end of the session, the program may have closed its handle. */
     if (driver->handle != NULL && !driver->over)
         connection_unwatch(
             driver->handle, watch->path, watch->kind == DATA_WATCH ? ZWATCHTYPE_DATA : ZWATCHTYPE_CHILD, watch_fired,
@@ -52,7 +52,7 @@ void watch_fired(zhandle_t *handle, int type, int state, const char *path, void 
     struct record *record;
 
     (void)handle, (void)state, (void)path;
-    /* Every pending watch gets every change of the session, and stays. */
+    /* Every watch gets every change of the session, and stays. */
     if (type == ZOO_SESSION_EVENT || (record = record_enter(context, &hub)) == NULL)
         return;
     if (type == ZOO_DELETED_EVENT)
@@ -63,7 +63,7 @@ void watch_fired(zhandle_t *handle, int type, int state, const char *path, void 
     request_finish(record);
 }
 
-/* A machine's contender has ended. */
+/* The contender of a machine has ended. */
 void watches_forget(void *self, uint64_t key) {
     struct driver *driver = self;
     struct record *record, *next;

@@ -1,24 +1,24 @@
-/* Several writes in one transaction. The library writes what came of them into memory that has to last until its
- * completion is called: on a caller's handle also when the client and its records have gone meanwhile. */
+/* Several writes in one transaction. The library writes their results into memory that must exist until the completion
+ * is called. On a handle of the program, it must exist even if the client and its records are gone. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* Which the completion frees; or whoever closes the handle, because the library then forgets answers that have arrived.
- */
+/* The completion frees it. If a handle is closed, the function that closes it frees it, because the library then drops
+ * answers that have arrived. */
 struct writes {
-    void *context; /* the request's ticket */
+    void *context; /* the ticket of the request */
     const zhandle_t *handle;
     size_t count;
     zoo_op_t *operations;
     zoo_op_result_t *results;
-    fencepost_view *names; /* as many as writes */
-    char *texts;           /* paths, NUL-terminated, and room for those that come back */
+    fencepost_view *names; /* as many as there are writes */
+    char *texts;           /* paths, NUL-terminated, and room for the paths that the server returns */
 };
 
-/* What the server adds to a numbered node's name: ten digits, or a sign and as many; and a NUL. */
+/* What the server appends to the name of a sequential node: ten digits, or a sign and ten digits; and a NUL. */
 #define NUMBER_SIZE 12u
 
 static void writes_free(struct writes *writes) {
@@ -48,7 +48,7 @@ static struct writes *writes_new(const fencepost_command *command) {
     return NULL;
 }
 
-/* How a command wants a node to be made. */
+/* The mode of a create. */
 int create_mode(uint32_t flags) {
     if (flags & FENCEPOST_FLAG_EPHEMERAL_SEQUENTIAL)
         return ZOO_EPHEMERAL_SEQUENTIAL;
@@ -57,7 +57,7 @@ int create_mode(uint32_t flags) {
     return flags & FENCEPOST_FLAG_CONTAINER ? ZOO_CONTAINER : ZOO_PERSISTENT;
 }
 
-/* Lays the parts out. The library copies paths and data when it takes the transaction. */
+/* Writes the parts into the memory. The library copies paths and data when it accepts the transaction. */
 static void lay_out(struct writes *writes, const struct driver *driver, const fencepost_command *command) {
     char *text = writes->texts;
     size_t i;
@@ -82,7 +82,7 @@ static void lay_out(struct writes *writes, const struct driver *driver, const fe
     }
 }
 
-/* The last parts of the paths of the nodes that were created, in the order of the writes. */
+/* The last parts of the paths of the created nodes, in the order of the writes. */
 static size_t names_of(const struct writes *writes) {
     size_t count = 0, i;
 
@@ -113,12 +113,12 @@ static void written(int rc, const void *data) {
             request_failed(record, hub, rc);
         request_finish(record);
     } else {
-        record_forget_writes(writes->context); /* the client is being closed, and its record is still there */
+        record_forget_writes(writes->context); /* the client is being closed, and its record still exists */
     }
     writes_free(writes);
 }
 
-/* The library cannot read what a server answers to a container in a transaction: it ends the program. */
+/* The library cannot read the answer to a create of a container in a transaction: it would end the program. */
 static bool has_container(const fencepost_command *command) {
     size_t i;
 
@@ -148,7 +148,7 @@ int writes_send(struct driver *driver, const fencepost_command *command, struct 
     return rc;
 }
 
-/* A handle has been closed, and will say nothing more. */
+/* A handle has been closed, and no completion will come. */
 void writes_abandon(struct driver *driver, const zhandle_t *closed) {
     struct record *record;
 

@@ -8,7 +8,7 @@
 
 #include "internal.h"
 
-/* A client whose driver does not do anything yet; its hub's time begins at `since`. Frees the driver if there is none.
+/* Makes a client whose driver does nothing yet. The time of its hub begins at `since`. Frees the driver if this fails.
  */
 fencepost_result client_make(struct driver *driver, const char *prefix, uint64_t since) {
     fencepost_hub *hub;
@@ -25,7 +25,7 @@ fencepost_result client_make(struct driver *driver, const char *prefix, uint64_t
     return result;
 }
 
-/* The library takes what stands before the last colon for the host: an IPv6 address stands there without brackets. */
+/* The library takes the text before the last colon as the host. So an IPv6 address must have no brackets. */
 static char *without_brackets(const char *hosts) {
     char *places = strdup(hosts), *to = places;
 
@@ -59,7 +59,7 @@ static fencepost_result connect_parts(const fencepost_address_parts *parts, fenc
     if ((result = client_make(driver, prefix, fencepost_now())) != FENCEPOST_RESULT_OK)
         return result;
     open = session_open(driver, fencepost_client_enter(driver->client));
-    /* The library says so of a name that the resolver does not know. */
+    /* The library reports this for a name that the resolver does not know. */
     snprintf(
         text, sizeof text, "no ZooKeeper connection to %.180s: %s", driver->hosts,
         errno == ENOENT ? "unknown host: check the name" : strerror(errno));
@@ -78,7 +78,8 @@ fencepost_result fencepost_zookeeper_connect(const char *url, fencepost_client *
     fencepost_result result;
 
     if (url == NULL || client == NULL)
-        return driver_fault(FENCEPOST_RESULT_NULL_POINTER, "an argument is NULL that must not be");
+        return driver_fault(
+            FENCEPOST_RESULT_NULL_POINTER, "a required pointer is NULL: pass the object, or a place for the output");
     result = fencepost_address_parse((const uint8_t *)url, strlen(url), &address);
     if (result != FENCEPOST_RESULT_OK)
         return result;

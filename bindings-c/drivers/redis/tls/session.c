@@ -24,7 +24,7 @@ static bool is_number(const char *host) {
     return inet_pton(AF_INET, host, address) == 1 || inet_pton(AF_INET6, host, address) == 1;
 }
 
-/* The last thing that went wrong. */
+/* The reason of the last error. */
 static const char *reason(void) {
     const char *text = ERR_reason_error_string(ERR_peek_last_error());
 
@@ -41,7 +41,7 @@ static void close_settings(void *self) {
     free(settings);
 }
 
-/* False: `why` says why. */
+/* Sets the trusted certificates. Returns false on an error; `why` then has the reason. */
 static bool trust(SSL_CTX *context, const char *ca, char *why, size_t size) {
     ERR_clear_error();
     if (ca[0] == '\0') {

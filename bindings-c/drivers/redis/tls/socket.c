@@ -1,4 +1,4 @@
-/* OpenSSL's own sockets send with the signal that a closed socket gives, which would end the program. */
+/* OpenSSL's own sockets write without MSG_NOSIGNAL. The signal of a closed socket would end the program. */
 #include "socket.h"
 
 #include <errno.h>

@@ -1,12 +1,12 @@
-/* Sockets for OpenSSL that send without the signal that a closed socket gives. */
+/* Sockets for OpenSSL that write without the signal of a closed socket. */
 #ifndef FENCEPOST_REDIS_TLS_SOCKET_H
 #define FENCEPOST_REDIS_TLS_SOCKET_H
 
 #include <openssl/bio.h>
 
-/* NULL: no memory. Freed with BIO_meth_free, after all that were opened with it. */
+/* NULL if there is no memory. Free it with BIO_meth_free, after all sockets that were opened with it. */
 BIO_METHOD *socket_method(void);
-/* The socket stays the caller's. NULL: no memory. */
+/* The caller still owns the socket. NULL if there is no memory. */
 BIO *socket_open(const BIO_METHOD *method, int socket);
 
 #endif

@@ -1,17 +1,16 @@
-/* Clients on handles of the caller's. */
+/* Clients on handles of the program. */
 #include <stdlib.h>
 
 #include "handles.h"
 
-/* So long before, at most, has the library begun an attempt to connect that goes on: it gives each of them up after
- * that time. */
+/* How long an attempt to connect lasts at most: the library gives it up after this time. */
 static uint64_t longest_attempt(zhandle_t *handle) {
     return (uint64_t)zoo_recv_timeout(handle) * 1000u / 3 * 2;
 }
 
-/* When the session that the handle is about to make can have begun at the earliest; `now` was before the handle was
- * looked at. Without an attempt whose handshake is under way, its request has not left, but for a moment: the library
- * changes its state behind the sending. */
+/* The earliest time at which the session that the handle makes can have begun. `now` is a time before the handle was
+ * read. If no handshake is in progress, the library has not sent its request, or only a moment ago: it changes its
+ * state after it has sent the request. */
 static uint64_t earliest_beginning(zhandle_t *handle, uint64_t now, int state) {
     uint64_t before = longest_attempt(handle);
 
@@ -20,8 +19,8 @@ static uint64_t earliest_beginning(zhandle_t *handle, uint64_t now, int state) {
     return now > before ? now - before : 0;
 }
 
-/* From here on the watcher tells; what it told before has to be asked for. Twice does no harm. With the client's lock.
- */
+/* From here on, the watcher reports the session. Its earlier reports are missing, so this reads the state. A repeated
+ * report does no harm. With the client's mutex. */
 static void look_at_session(struct driver *driver, fencepost_hub *hub, uint64_t now) {
     bool is_new = zoo_client_id(driver->handle)->client_id == 0;
     int state = zoo_state(driver->handle);
@@ -42,7 +41,8 @@ fencepost_result fencepost_zookeeper_attach(
     bool taken;
 
     if (handle == NULL || client == NULL)
-        return driver_fault(FENCEPOST_RESULT_NULL_POINTER, "an argument is NULL that must not be");
+        return driver_fault(
+            FENCEPOST_RESULT_NULL_POINTER, "a required pointer is NULL: pass the object, or a place for the output");
     if (is_unrecoverable(handle) != ZOK)
         return driver_fault(FENCEPOST_RESULT_BAD_ARGUMENT, "the session of this handle has ended: make a new handle");
     if ((driver = calloc(1, sizeof *driver)) == NULL)
@@ -52,7 +52,7 @@ fencepost_result fencepost_zookeeper_attach(
     before = longest_attempt(handle);
     if ((result = client_make(driver, prefix, now > before ? now - before : 0)) != FENCEPOST_RESULT_OK)
         return result;
-    /* Nothing that the watcher tells comes in between. */
+    /* No report of the watcher can come in between. */
     hub = fencepost_client_enter(driver->client);
     taken = !handle_take(driver);
     if (!taken)

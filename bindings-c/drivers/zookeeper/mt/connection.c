@@ -1,4 +1,4 @@
-/* The sockets of the library's threads: watched, and ended from outside. */
+/* Watches the sockets of the library's threads, and ends them from outside. */
 #define _GNU_SOURCE
 #include "connection.h"
 
@@ -7,7 +7,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* Of the library, which does not show it to programs with threads. */
+/* A function of the library that its header does not declare for programs with threads. */
 int zookeeper_interest(zhandle_t *handle, int *socket, int *interest, struct timeval *left);
 
 bool connection_prepare(struct driver *driver) {
@@ -35,7 +35,7 @@ void connection_forget(struct driver *driver) {
     free(driver->connection);
 }
 
-/* The library's socket, -1: it has none. The library looks at its own timers in this call, too: it is made only where
+/* The library's socket; -1 if it has none. This call also runs the library's timers, so the driver makes it only if
  * none of them is due. */
 static int socket_of(zhandle_t *handle) {
     int socket = -1, interest = 0;
@@ -44,8 +44,8 @@ static int socket_of(zhandle_t *handle) {
     return zookeeper_interest(handle, &socket, &interest, &left) == ZOK ? socket : -1;
 }
 
-/* The same, as a copy that stays open while the library's thread closes its own. If the library still has the same one
- * behind the copying, no other file has had its number meanwhile. */
+/* A copy of that socket. It stays open while the library's thread closes its own. If the library has the same socket
+ * after the copy was made, the number belonged to no other file in between. */
 int connection_copy(zhandle_t *handle) {
     int socket = socket_of(handle), copy = socket < 0 ? -1 : fcntl(socket, F_DUPFD_CLOEXEC, 0);
 
@@ -54,7 +54,7 @@ int connection_copy(zhandle_t *handle) {
         return -1;
     }
     if (copy >= 0)
-        fcntl(socket, F_SETFD, FD_CLOEXEC); /* the library leaves it to programs that this one starts */
+        fcntl(socket, F_SETFD, FD_CLOEXEC); /* the library would let child programs inherit it */
     return copy;
 }
 
@@ -73,13 +73,13 @@ void connection_turned(struct driver *driver) {
     connection->answer_by = FENCEPOST_NEVER;
     connection->failures = 0;
     if (zoo_state(driver->handle) != ZOO_CONNECTED_STATE)
-        return; /* it has gone already, which the library is about to say */
+        return; /* the connection has ended already; the library is about to report it */
     connection->copy = connection_copy(driver->handle);
     server_current(driver->handle, connection->server);
 }
 
-/* The asynchronous call needs a completion function. The synchronous one does not wait either: `local` sends nothing.
- */
+/* The asynchronous function needs a completion. The synchronous one does not wait either, because `local` sends
+ * nothing. */
 void connection_unwatch(zhandle_t *handle, const char *path, ZooWatcherType type, watcher_fn watcher, void *context) {
     zoo_remove_watches(handle, path, type, watcher, context, 1);
 }

@@ -1,22 +1,23 @@
-/* The connection of a handle of our own. */
+/* The connection of a handle of the driver's own. */
 #ifndef FENCEPOST_ZOOKEEPER_MT_CONNECTION_H
 #define FENCEPOST_ZOOKEEPER_MT_CONNECTION_H
 
 #include "../internal.h"
 
-/* The library's thread makes it, and has it to itself. */
+/* The library's own thread makes the connection, and only that thread uses its socket. */
 struct connection {
-    int copy;                 /* of the library's socket, while it is connected; -1: there is none */
-    char server[SERVER_SIZE]; /* to which */
-    uint64_t answer_by;       /* while it is not: when a server has to have answered */
-    unsigned failures;        /* how many have not, one after the other */
+    int copy;                 /* of the library's socket, while it is connected; -1 if there is none */
+    char server[SERVER_SIZE]; /* the server of this connection */
+    uint64_t answer_by;       /* while it is not connected: until when a server has to answer */
+    unsigned failures;        /* how many servers in a row have not answered */
 };
 
 /* Closes the copy of the library's socket. */
 void connection_forget_copy(struct connection *connection);
-/* A copy of the library's socket that stays open while the library's thread closes its own; -1: there is none. */
+/* Makes a copy of the library's socket that stays open while the library's thread closes its own; -1 if there is none.
+ */
 int connection_copy(zhandle_t *handle);
-/* How long a server may take to answer, in microseconds. */
+/* How long a server may be silent, in microseconds. */
 uint64_t silence_limit(const struct driver *driver);
 
 #endif

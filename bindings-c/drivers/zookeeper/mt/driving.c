@@ -1,5 +1,5 @@
-/* libzookeeper_mt: its completion thread enters the client, so an answer reaches who waits with one change of threads,
- * and the library keeps the session alive while the program works. */
+/* libzookeeper_mt. Its completion thread enters the client, so an answer reaches the waiting thread after one thread
+ * switch. The library keeps the session alive while the program works. */
 #define _GNU_SOURCE
 #include <sys/socket.h>
 #include <unistd.h>
@@ -7,8 +7,8 @@
 #include "connection.h"
 #include "handles.h"
 
-/* The library's thread sees the end, goes to the next server, and tells us. What comes of the old connection until then
- * is no news any more. */
+/* The library's thread notices the end, connects to the next server, and reports that. Until then, the driver ignores
+ * what the old connection reports. */
 static void reconnect(struct driver *driver, fencepost_hub *hub) {
     struct connection *connection = driver->connection;
 
@@ -19,7 +19,7 @@ static void reconnect(struct driver *driver, fencepost_hub *hub) {
     session_news(driver, hub, driver->handle, ZOO_CONNECTING_STATE);
 }
 
-/* Ends an attempt to connect, whichever it is. */
+/* Ends the present attempt to connect. */
 static void end_attempt(struct driver *driver) {
     zhandle_t *handle = driver->handle;
     char server[SERVER_SIZE];
@@ -34,8 +34,8 @@ static void end_attempt(struct driver *driver) {
     close(copy);
 }
 
-/* The library waits two thirds of the session for a server that has accepted a connection and does not answer. At that
- * time, or when this thread is late, the library's own thread may do the same just now, and is left alone. */
+/* The library waits for two thirds of the session timeout for a server that accepts a connection and does not answer.
+ * At about that time, the library's own thread may end the attempt itself, so the driver does nothing then. */
 static void bound_handshake(struct driver *driver) {
     struct connection *connection = driver->connection;
     uint64_t now = fencepost_now(), session = (uint64_t)driver->timeout * 1000u;
@@ -48,7 +48,8 @@ static void bound_handshake(struct driver *driver) {
         now - connection->answer_by < session / 12)
         end_attempt(driver);
     else
-        zoo_cycle_next_server(driver->handle); /* so that it does not always try the same half of an even number */
+        zoo_cycle_next_server(
+            driver->handle); /* otherwise it would always try the same half of an even number of servers */
     connection->failures++;
     connection->answer_by = now + silence_limit(driver);
 }
@@ -86,7 +87,7 @@ static void end(void *self, bool silent) {
     if (driver->hosts == NULL)
         handle_give_back(driver);
     else if (driver->handle != NULL) {
-        /* The library would wait for a silent server to take its farewell. */
+        /* Otherwise the library would wait for a silent server's answer to the end of the session. */
         if (silent && driver->connection->copy >= 0)
             shutdown(driver->connection->copy, SHUT_RDWR);
         connection_forget_copy(driver->connection);

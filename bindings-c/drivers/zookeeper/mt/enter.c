@@ -1,7 +1,7 @@
 /* How the library's threads enter the client. */
 #include "../internal.h"
 
-/* Takes the lock of the client that a callback concerns; NULL, without a lock, if there is none any more. */
+/* Locks the mutex of the client that a callback concerns. NULL, without the mutex, if there is none any more. */
 struct record *record_enter(const void *context, fencepost_hub **hub) {
     fencepost_client *client;
     struct record *record = record_find(context, &client);
@@ -13,7 +13,7 @@ struct record *record_enter(const void *context, fencepost_hub **hub) {
         fencepost_client_unref(client);
         return NULL;
     }
-    /* It may have gone while this thread waited for the lock; it stays while the lock is held. */
+    /* The record may be gone after the wait for the mutex. It cannot be freed while the mutex is held. */
     record = record_find(context, NULL);
     if (record == NULL)
         record_leave(client);

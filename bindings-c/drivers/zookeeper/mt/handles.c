@@ -1,9 +1,9 @@
-/* Handles of the caller's: their session watcher is wrapped, and put back. */
+/* Handles of the program. The driver wraps their session watcher, and restores it. */
 #include "handles.h"
 
 #include <pthread.h>
 
-/* Guards the list. Held for a look-up only; a client's lock may be held meanwhile, never taken. */
+/* Guards the list. A thread holds it only for a look-up. It may hold a client's mutex then, but does not lock one. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct driver *drivers;
 
@@ -21,9 +21,8 @@ static bool is_end(int type, int state) {
     return type == ZOO_SESSION_EVENT && (state == ZOO_EXPIRED_SESSION_STATE || state == ZOO_AUTH_FAILED_STATE);
 }
 
-/* The context belongs to the caller: whose handle it is says who is concerned. The caller's own watcher hears
- * everything first, but for the end of the session: it may close the handle then, so the handle is given back before.
- */
+/* The context belongs to the program, so the handle identifies the driver. The program's own watcher is called first,
+ * except for the end of the session: then it may close the handle, so the driver gives the handle back before. */
 static void watcher(zhandle_t *handle, int type, int state, const char *path, void *context) {
     fencepost_client *client = NULL;
     watcher_fn wrapped = NULL;
@@ -73,7 +72,7 @@ static void give_back(struct driver *driver) {
     struct record *record;
     watcher_fn present;
 
-    /* Watches that are still set would find nothing; the handle need not keep them either. */
+    /* Watches that are still set would find no record, so the handle need not keep them. */
     for (record = driver->records; record != NULL && driver->connected; record = record->next) {
         if (record->kind == DATA_WATCH || record->kind == CHILD_WATCH)
             watch_remove(record);
@@ -84,7 +83,7 @@ static void give_back(struct driver *driver) {
     *place = driver->next;
     present = zoo_set_watcher(driver->handle, driver->wrapped);
     if (present != watcher)
-        zoo_set_watcher(driver->handle, present); /* the caller has set another one meanwhile */
+        zoo_set_watcher(driver->handle, present); /* the program has set another one */
     driver->listed = false;
     pthread_mutex_unlock(&mutex);
 }

@@ -1,12 +1,12 @@
-/* Handles of the caller's. */
+/* Handles of the program. */
 #ifndef FENCEPOST_ZOOKEEPER_MT_HANDLES_H
 #define FENCEPOST_ZOOKEEPER_MT_HANDLES_H
 
 #include "../internal.h"
 
-/* False: the handle has a client already. */
+/* Returns false if the handle has a client already. */
 bool handle_take(struct driver *driver);
-/* Gives a handle back, unless that was done. */
+/* Gives a handle back to the program, unless that was done before. */
 void handle_give_back(struct driver *driver);
 
 #endif

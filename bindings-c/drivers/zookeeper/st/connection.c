@@ -1,4 +1,4 @@
-/* The library's socket, as epoll sees it. */
+/* The library's socket, in an epoll. */
 #define _GNU_SOURCE
 #include "connection.h"
 
@@ -8,7 +8,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* The library formats each line of its log in static buffers, which two clients in two threads would share. */
+/* The library formats its log in static buffers. Two clients in two threads would share these buffers. */
 static void turn_log_off(void) {
     zoo_set_debug_level((ZooLogLevel)0);
 }
@@ -69,7 +69,7 @@ void connection_watch(struct connection *connection, int socket, short events) {
     if (connection->copy >= 0) {
         epoll_ctl(connection->poll, EPOLL_CTL_MOD, connection->copy, &wanted);
     } else {
-        fcntl(socket, F_SETFD, FD_CLOEXEC); /* the library leaves it to programs that this one starts */
+        fcntl(socket, F_SETFD, FD_CLOEXEC); /* the library would let child programs inherit it */
         connection->copy = fcntl(socket, F_DUPFD_CLOEXEC, 0);
         epoll_ctl(connection->poll, EPOLL_CTL_ADD, connection->copy, &wanted);
     }

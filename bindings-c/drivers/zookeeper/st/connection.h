@@ -4,23 +4,23 @@
 
 #include "../internal.h"
 
-/* Another socket each time, often under the same number. */
+/* The library makes a new socket for each connection, often with the same number. */
 struct connection {
-    int poll;   /* epoll: never changes */
-    int socket; /* the library's; -1: there is none */
-    int copy;   /* of the socket, in `poll`: a forked child may keep the original open, and it could not be taken out */
+    int poll;   /* epoll; it never changes */
+    int socket; /* the library's socket; -1 if there is none */
+    int copy; /* of the socket, in `poll`: a forked child may keep the original open, which could then not be removed */
     short events;             /* what the library waits for */
-    bool corked;              /* what is written is kept for a moment */
-    uint64_t until;           /* when the library wants to be called: for a ping, or to give a server up */
-    uint64_t answer_by;       /* while it connects: when the server has to have answered */
-    unsigned failures;        /* how many servers have not, one after the other */
-    char server[SERVER_SIZE]; /* the last one that was tried */
-    fencepost_hub *hub;       /* while we are in the library, with the client's lock: its callbacks come then only */
+    bool corked;              /* the system collects written bytes for a moment */
+    uint64_t until;           /* when to call the library: for a ping, or to give up a server */
+    uint64_t answer_by;       /* while it connects: until when the server has to answer */
+    unsigned failures;        /* how many servers in a row have not answered */
+    char server[SERVER_SIZE]; /* the last server that it tried */
+    fencepost_hub *hub;       /* while a thread is in the library, with the client's mutex: callbacks come only then */
 };
 
-/* The socket has gone, or may have. */
+/* The socket is closed, or may be. */
 void connection_forget_socket(struct connection *connection);
-/* Keeps `poll` in step with the library's socket. */
+/* Sets in `poll` what the library waits for on its socket. */
 void connection_watch(struct connection *connection, int socket, short events);
 
 #endif

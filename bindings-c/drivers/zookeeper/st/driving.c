@@ -1,5 +1,5 @@
-/* libzookeeper_st: a library without threads. Whoever waits for an answer sends the request and reads the answer
- * himself, without any change of threads; while nobody waits, the client's own thread listens. */
+/* libzookeeper_st, a library without threads. The thread that waits for an answer sends the request and reads the
+ * answer itself, without a thread switch. While no thread waits, the client's background thread listens. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
@@ -11,10 +11,10 @@
 
 #include "connection.h"
 
-/* How long to leave the library alone after an error, in microseconds. */
+/* How long not to call the library after an error, in microseconds. */
 #define PAUSE 10000u
 
-/* Lets the library connect to a server, or say that it would rather wait. */
+/* Lets the library connect to a server. Or the library asks for a pause. */
 static int connect_next(struct driver *driver, int *socket, int *interest, struct timeval *left) {
     struct connection *connection = driver->connection;
     char last[SERVER_SIZE];
@@ -22,7 +22,7 @@ static int connect_next(struct driver *driver, int *socket, int *interest, struc
 
     memcpy(last, connection->server, sizeof last);
     if (!driver->connected) {
-        /* If this attempt succeeds, the session's time is counted from here on. */
+        /* If this attempt succeeds, the server counts the session's time from this moment at the earliest. */
         fencepost_hub_session(connection->hub, fencepost_now(), FENCEPOST_SESSION_STATE_CONNECTING, driver->session, 0);
         server_pass(driver->handle, connection->server);
     }
@@ -39,7 +39,7 @@ static int connect_next(struct driver *driver, int *socket, int *interest, struc
     return rc;
 }
 
-/* Asks the library what it waits for. It connects, pings and gives servers up when it is asked. */
+/* Asks the library what it waits for. In this call, the library connects, pings, and gives servers up. */
 static void ask(struct driver *driver) {
     struct connection *connection = driver->connection;
     int socket = -1, interest = 0, rc;
@@ -52,7 +52,7 @@ static void ask(struct driver *driver) {
         connection->until = FENCEPOST_NEVER;
         return;
     }
-    /* It would connect at once, and look the servers up, also where it has just said that it would rather wait. */
+    /* The library would connect at once, and resolve the servers' names, even if it has just asked for a pause. */
     if (connects && now < connection->until)
         return;
     rc = connects ? connect_next(driver, &socket, &interest, &left)
@@ -72,7 +72,7 @@ static void ask(struct driver *driver) {
     connection->until = now + PAUSE;
 }
 
-/* Takes in all that has arrived. */
+/* Reads everything that has arrived. */
 static void read_all(struct driver *driver, int events) {
     int rc;
 
@@ -87,7 +87,8 @@ static void read_all(struct driver *driver, int events) {
     }
 }
 
-/* What the library waits for, and is there. What is to be read it finds out by itself; it must not write too early. */
+/* Which of the events that the library waits for have come. The library itself finds out what to read. It must not
+ * write too early. */
 static int ready(const struct connection *connection) {
     struct pollfd source = {connection->socket, connection->events, 0};
 
@@ -126,8 +127,8 @@ static uint64_t until(void *self) {
     return next < driver->connection->answer_by ? next : driver->connection->answer_by;
 }
 
-/* The library waits two thirds of the session for a server that has accepted a connection and does not answer; it finds
- * out at once that the connection has ended, and tries the next server. */
+/* The library waits for two thirds of the session timeout for a server that accepts a connection and does not answer.
+ * After the shutdown it notices the end at once, and tries the next server. */
 static void bound_handshake(struct driver *driver) {
     struct connection *connection = driver->connection;
 
@@ -139,7 +140,7 @@ static void bound_handshake(struct driver *driver) {
     shutdown(connection->socket, SHUT_RDWR);
 }
 
-/* The library tells of the end. */
+/* The library itself reports the end. */
 static void reconnect(struct driver *driver) {
     if (!driver->connected || driver->connection->socket < 0)
         return;
@@ -147,16 +148,16 @@ static void reconnect(struct driver *driver) {
     read_all(driver, ZOOKEEPER_READ);
 }
 
-/* The library writes a request in two pieces, and does not let the system put them together: its server would wake for
- * four bytes, and again for the rest. */
+/* The library writes a request in two parts, and turns off Nagle's algorithm. Without the cork, the server would wake
+ * for four bytes, and again for the rest. */
 static void cork(struct connection *connection, int on) {
     bool done = setsockopt(connection->socket, IPPROTO_TCP, TCP_CORK, &on, sizeof on) == 0;
 
     connection->corked = on && done;
 }
 
-/* Before the first of several requests. One that is written to a connection that has ended is lost: who looks first
- * knows that it was not sent. */
+/* Before the first of several requests. A request that is written to a connection that has ended is in doubt. If the
+ * driver looks first, it knows that the request was not sent. */
 static void begin(struct driver *driver) {
     struct connection *connection = driver->connection;
     struct pollfd source = {connection->socket, POLLRDHUP, 0};
@@ -178,7 +179,7 @@ static void command(void *self, fencepost_hub *hub, uint64_t key, const fencepos
         reconnect(driver);
     else
         request_send(driver, hub, key, command);
-    /* The library closes a connection that takes nothing any more, and does not report it. */
+    /* The library closes a connection that accepts no more bytes, and does not report it. */
     if (driver->connected && zoo_state(driver->handle) != ZOO_CONNECTED_STATE) {
         connection_forget_socket(connection);
         session_news(driver, hub, driver->handle, ZOO_CONNECTING_STATE);
@@ -195,7 +196,7 @@ static void flush(void *self, fencepost_hub *hub) {
     connection->hub = hub;
     ask(driver);
     connection->hub = NULL;
-    /* The rest of it is sent when the socket takes it: the caller that drives the client has to know. */
+    /* The rest is sent when the socket is writable. The thread that drives the client has to know this. */
     if (connection->events & POLLOUT)
         connection->until = 0;
 }
@@ -220,7 +221,7 @@ static void process(void *self, fencepost_hub *hub) {
 static void end(void *self, bool silent) {
     struct driver *driver = self;
 
-    /* The library would wait for a silent server to take its farewell. */
+    /* Otherwise the library would wait for a silent server's answer to the end of the session. */
     if (silent && driver->connection->socket >= 0)
         shutdown(driver->connection->socket, SHUT_RDWR);
     connection_forget_socket(driver->connection);

@@ -1,7 +1,7 @@
-/* Callbacks of the library come while a thread is in it, with the client's lock. */
+/* The library makes its callbacks only while a thread is in it, with the client's mutex. */
 #include "connection.h"
 
-/* The client that a callback concerns; NULL: there is none any more, or it has been closed. */
+/* The record that a callback concerns; NULL if there is none any more, or if the client is closed. */
 struct record *record_enter(const void *context, fencepost_hub **hub) {
     struct record *record = record_find(context, NULL);
 
@@ -12,5 +12,5 @@ struct record *record_enter(const void *context, fencepost_hub **hub) {
 }
 
 void record_leave(fencepost_client *client) {
-    (void)client; /* the caller of the library has the lock, and carries out the hub's outputs */
+    (void)client; /* the thread that called the library has the mutex, and carries out the hub's outputs */
 }
