@@ -1,12 +1,16 @@
 /**
- * What nobody waits for is done when those who wait have gone on: the way from the server's answer to the caller's next line stays short.
+ * Background work that no call waits for. It runs after the waiting callers have continued, so that a caller gets the
+ * server's answer soon.
  *
  * @module
  */
 
 import { nextTick } from "../host.js";
 
-/** Where there is no such queue: how many turns of that of promises it waits. A caller goes on in the first or, behind async functions of its own, later. */
+/**
+ * Where the host has no such queue: how many turns of the promise queue it waits. A caller continues in the first turn,
+ * or a few turns later behind its own async functions.
+ */
 const TURNS = 4;
 
 const soon = Promise.resolve();
@@ -15,10 +19,10 @@ function turn(left: number, call: () => void): void {
   void soon.then(left === 1 ? call : () => turn(left - 1, call));
 }
 
-/** Calls a function when no promise has anything left to do, and before the event loop goes on. */
+/** Calls a function when no promise job is left, before the event loop goes on. */
 const afterPromises: (call: () => void) => void = nextTick ?? ((call) => turn(TURNS, call));
 
-/** Calls a function once after it has been wanted, however often that was. */
+/** Calls a function once, however often the caller has requested it. */
 export class Background {
   readonly #run: () => void;
   #wanted = false;

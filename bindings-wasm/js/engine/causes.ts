@@ -1,30 +1,33 @@
 /**
- * The client libraries' own errors, until it is known what has come of them.
+ * The client libraries' own errors, kept until an event needs one as its cause.
  *
  * @module
  */
 
 import type { Event } from "../hub/outputs.js";
 
-/** How many errors are remembered: the one that ends something is among the last. */
+/** How many errors are kept. The error behind an event is among the last ones. */
 const REMEMBERED = 64;
 
-/** Errors that a program has made, not a network: asking again would bring them again. */
+/** Errors of a program, not of a network. A retry would cause them again. */
 const PROGRAMMING = ["TypeError", "ReferenceError", "RangeError", "SyntaxError"];
 
-/** Whether an error is a mistake in a program: of ours, or of a client library that has another interface than we take it for. */
+/**
+ * Whether an error is a programming error: in fencepost, or in a client library whose interface differs from what the
+ * driver expects.
+ */
 export function isProgramming(error: unknown): boolean {
-  // By its name: some test runners have a second set of these classes.
+  // Compared by name: some test runners have a second set of these classes.
   return error instanceof Error && PROGRAMMING.includes(error.name);
 }
 
-/** What a client library has said. */
+/** The errors of a client library. */
 export class Causes {
   readonly #errors = new Map<number, unknown>();
   /** Why there is no connection to the server. */
   trouble: unknown;
 
-  /** Remembers the error of a command. */
+  /** Stores the error of a command. */
   set(id: number, error: unknown): void {
     if (this.#errors.size >= REMEMBERED) {
       for (const oldest of this.#errors.keys()) {
@@ -35,7 +38,7 @@ export class Causes {
     this.#errors.set(id, error);
   }
 
-  /** The error that is behind an event, if there is one. */
+  /** The error that caused an event, if there is one. */
   of(event: Event): unknown {
     const command = "cause" in event ? event.cause.command : null;
     const error = command === null ? undefined : this.#errors.get(command);

@@ -1,5 +1,5 @@
 /**
- * One acquire and its grant: what the hub has said of it so far, and who waits to hear more.
+ * One acquire and its grant: its state, as the hub has reported it, and the calls that wait for it.
  *
  * @module
  */
@@ -12,59 +12,59 @@ import type { ContenderData, Event } from "../hub/outputs.js";
 import type { RecordData } from "../hub/records.js";
 import { describe } from "./ends.js";
 
-/** Where a contender is. */
+/** The state of a contender. */
 export type State = "waiting" | "held" | "releasing" | "released" | "found" | "lost" | "refused" | "closed";
 
-/** Somebody who waits. */
+/** A call that waits. */
 export interface Waiter {
   resolve(): void;
   reject(error: unknown): void;
 }
 
-// Arrays of one's own for every contender would be arrays that hardly anybody looks at.
+// Contenders without waiters share this array; those without results of an inspection share the next one.
 const NOBODY: readonly Waiter[] = Object.freeze([]);
 const NONE_FOUND: readonly ContenderData[] = Object.freeze([]);
 
-/** Changed by the engine alone. */
+/** Only the engine changes it. */
 export class Contender {
   /** The lock, or the operation. */
   readonly lock: string;
-  /** Whether it is a claim. After a loss a claim may still be ended: the server decides. */
+  /** Whether it is a claim. After a loss, the program may still end a claim, and the server decides. */
   readonly isClaim: boolean;
   key = 0;
-  /** What its machine was made with. */
+  /** The settings of its machine. */
   settings: Settings | null = null;
   state: State = "waiting";
-  /** Whether it has ever been granted. */
+  /** Whether it has had a grant. */
   granted = false;
   fence: bigint | null = null;
-  /** A claim: how often the operation had been taken over before. */
+  /** A claim: how many takeovers the operation had before. */
   takeovers = 0;
   validUntil: number | null = null;
   suspended = false;
-  /** Whether somebody would like to have the lock. */
+  /** Whether another client has requested the lock. */
   revokeRequested = false;
   /** The node of a contender of another layout. */
   mixedLayouts: string | null = null;
-  /** What an inspection has found. */
+  /** The contenders that an inspection found. */
   found: readonly ContenderData[] = NONE_FOUND;
-  /** What is stored, as far as the server has said it. */
+  /** What is stored, as the server has reported it. */
   record: RecordData | null = null;
   /** How many records a sweep has deleted. */
   deleted = 0;
-  /** Whether the operation has another attempt's result. */
+  /** Whether the result is that of another attempt. */
   replayed = false;
-  /** What has ended it, if it was no release. */
+  /** Why it ended, unless it was released. */
   error: FencepostError | null = null;
-  /** Who waits for the acquire. */
+  /** The call that waits for the acquire. */
   acquiring: Waiter | null = null;
-  /** Who waits for the release. */
+  /** The call that waits for the release. */
   releasing: Waiter | null = null;
-  /** Who waits for an extension. */
+  /** The calls that wait for an extend. */
   extending: readonly Waiter[] = NOBODY;
-  /** Who waits for a downgrade. */
+  /** The call that waits for a downgrade. */
   turning: Waiter | null = null;
-  /** Its grant, until the finalizers know it. */
+  /** Its grant, until it is registered with the finalizers. */
   fresh: object | null = null;
   #lost: Deferred<LockLost> | null = null;
   #asked: Deferred<undefined> | null = null;
@@ -75,13 +75,13 @@ export class Contender {
     this.isClaim = isClaim;
   }
 
-  /** Whether the machine has said its last word. */
+  /** Whether the machine reports no more events. */
   get over(): boolean {
     const { state } = this;
     return state !== "waiting" && state !== "held" && state !== "releasing" && !this.lapsed;
   }
 
-  /** A claim that is lost and has not been ended. */
+  /** Whether it is a claim that is lost and has not been ended. */
   get lapsed(): boolean {
     return this.isClaim && this.state === "lost";
   }
@@ -123,7 +123,7 @@ export class Contender {
     return this.#controller.signal;
   }
 
-  /** Takes in what its machine has said; `cause` is the client library's own error. */
+  /** Handles an event of its machine; `cause` is the client library's own error. */
   tell(event: Event, cause: unknown, at: string): void {
     switch (event.event) {
       case "acquired":
@@ -176,10 +176,10 @@ export class Contender {
       case "refused": {
         const error = describe(this.lock, event, cause, at);
         if (event.event === "refused" && this.state === "held") {
-          // A downgrade: what is held stays held, as it was.
+          // A refused downgrade: the grant is unchanged.
           this.#settle("turning", error);
         } else if (event.event === "refused" && this.state === "releasing" && this.isClaim) {
-          // It goes on, and may be ended otherwise.
+          // The claim goes on, and may be ended in another way.
           this.state = "held";
           this.#settle("releasing", error);
         } else {
@@ -192,7 +192,7 @@ export class Contender {
     }
   }
 
-  /** The operation has a result, or a request its answer. */
+  /** The operation has a result, or a request has its answer. */
   #recorded(): void {
     if (this.state === "waiting") {
       this.state = "found";
@@ -202,7 +202,7 @@ export class Contender {
     }
   }
 
-  /** The end that was asked for: the server has the lock back, or does not need to hear of it. */
+  /** The grant has ended as the program requested: the server has confirmed it, or need not. */
   released(): void {
     this.state = "released";
     this.#settle("releasing");
@@ -213,12 +213,12 @@ export class Contender {
     }
   }
 
-  /** The server has not confirmed the release in time: who waits for it goes on, and so does the release. */
+  /** The server has not confirmed the release in time. The waiting call ends with an error, and the release goes on. */
   unconfirmed(error: FencepostError): void {
     this.#settle("releasing", error);
   }
 
-  /** The client is closing: there is nothing more to hear, and what was held is held no more. */
+  /** The client closes: no more events will come, and a grant is lost. */
   close(): void {
     if (this.state === "held") {
       this.end("lost", lostByClosing(this.lock));
@@ -227,7 +227,7 @@ export class Contender {
     }
   }
 
-  /** The end that is no release. */
+  /** The contender ends, but not by a release. */
   end(state: "lost" | "refused" | "closed", error: FencepostError): void {
     const held = this.state === "held" || this.state === "releasing";
     this.state = state;
@@ -244,12 +244,12 @@ export class Contender {
     }
     const controller = this.#controller;
     if (controller !== null) {
-      // Listeners are the user's: they run when we are done.
+      // Listeners are the program's code, so they run later.
       queueMicrotask(() => controller.abort(error));
     }
   }
 
-  /** What a call on a grant that is over has to throw. */
+  /** The error of a call on a grant that has ended. */
   refusal(): FencepostError {
     return this.error ?? (this.isClaim ? notClaimed(this.lock) : notHeld(this.lock));
   }

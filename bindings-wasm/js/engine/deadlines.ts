@@ -1,5 +1,5 @@
 /**
- * Contenders that something has to come of by a certain time. All wait equally long, so the first that came is the first whose time is up.
+ * Contenders with a deadline. All of them have the same limit, so the oldest one is due first.
  *
  * @module
  */
@@ -7,13 +7,13 @@
 import { now } from "../clock.js";
 import type { Contender } from "./contender.js";
 
-/** Contenders with the same acquire timeout, oldest first. */
+/** Contenders with the same limit, oldest first. */
 export class Deadlines {
   readonly #within: number;
   readonly #late: (contender: Contender) => void;
   readonly #waiting = new Map<Contender, number>();
 
-  /** `late` is called by {@link ring} for each whose time, `within` ms, is up. */
+  /** {@link ring} calls `late` for each contender that has waited for `within` ms. */
   constructor(within: number, late: (contender: Contender) => void) {
     this.#within = within;
     this.#late = late;
@@ -23,7 +23,7 @@ export class Deadlines {
     return this.#waiting.size;
   }
 
-  /** When the first one's time is up. */
+  /** When the first one is due. */
   get next(): number | null {
     for (const until of this.#waiting.values()) {
       return until;
@@ -31,7 +31,7 @@ export class Deadlines {
     return null;
   }
 
-  /** It waits since then. */
+  /** Adds a contender that has waited since that time. */
   add(contender: Contender, since: number): void {
     this.#waiting.set(contender, since + this.#within);
   }

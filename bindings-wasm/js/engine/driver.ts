@@ -1,5 +1,5 @@
 /**
- * What a driver and the client's engine are to each other. The contract is docs/reference/drivers.md.
+ * The interfaces between a driver and the client's engine. The contract is docs/reference/drivers.md.
  *
  * @module
  */
@@ -8,48 +8,51 @@ import type { Module } from "../hub/families/module.js";
 import type { Family, Hub } from "../hub/hub.js";
 import type { Command } from "../hub/outputs.js";
 
-/** Where a driver puts what it hears. */
+/** The engine, as a driver sees it: it takes outcomes and notices. */
 export interface Sink {
   /**
-   * Puts something into the hub at the present time, then takes out and carries out everything there is to do. `id`: the command whose answer it is, so that an
-   * answer that does not fit is the cause of what comes of it.
+   * Reports an input to the hub at the present time, and then carries out all outputs. `id` is the command that the
+   * input answers; if the answer does not fit, that is the cause of what follows.
    */
   put(input: (hub: Hub, now: number) => void, id?: number): void;
-  /** Remembers the client library's own error for a command, as the cause of what comes of it. */
+  /** Stores the client library's own error for a command, as the cause of an event. */
   blame(id: number, error: unknown): void;
   /**
-   * A mistake in a program: every call ends with it, and nothing is asked any more. `id`: the command that has met it; without one the hub has missed
-   * something that it had to know, and grants are lost too.
+   * Reports a programming error. Every call ends with it, and the client sends nothing more. `id` is the command that
+   * failed. Without it, the hub may have missed a notice, so grants are lost, too.
    */
   broken(error: unknown, id?: number): void;
-  /** The server has been reached: from now on an acquire without a timeout waits for as long as it takes. */
+  /** The driver has reached the server. From now on, an acquire without a timeout waits without limit. */
   reached(): void;
   /** Why there is no connection at the moment. */
   trouble(error: unknown): void;
 }
 
-/** Where `memory:` is. */
+/** The address of a `memory:` server. */
 export const MEMORY = "memory:";
 
 /** Carries out commands with one client library. */
 export interface Driver {
   readonly family: Family;
-  /** @internal Where the machines of its family are. */
+  /** @internal The module with the machines of its family. */
   readonly module: Module;
-  /** Where the server is, for error texts: without a user and a password. */
+  /** The server's address, for error texts: without user and password. */
   readonly at: string;
-  /** The hub that it drives. Called once, before everything else. */
+  /** Sets the hub that it drives. It is called once, before all other methods. */
   hub(now: number, seed: number): Hub;
-  /** Begins: connects if the connection is its own, listens, tells of the session. */
+  /** Begins: connects if the connection is its own, adds its listeners, and reports the session. */
   start(sink: Sink): void;
-  /** Hands one command to the library, in the order of the calls. */
+  /** Passes one command to the library, in the order of the calls. */
   send(command: Command): void;
-  /** Everything polled has been sent. */
+  /** All polled commands have been passed: sends what is buffered. */
   flush(): void;
-  /** Nobody asks this machine anything any more: what it watches is of no use. */
+  /** The contender of this machine has ended: removes its watches. */
   forget(key: number): void;
-  /** The client begins to close: the driver gives up what it has not sent, and waits for answers less long. */
+  /** The client begins to close. The driver drops what it has not sent, and waits a shorter time for answers. */
   closing(): void;
-  /** Removes its listeners, and closes the connection if it is its own, in so many ms at most. Nothing is put into the sink after it. */
+  /**
+   * Removes its listeners, and closes the connection if it is its own, within so many ms. The driver reports nothing
+   * afterwards.
+   */
   close(within: number): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /**
- * Ends that were not asked for, as errors.
+ * The errors of grants and acquires that ended without the program's request.
  *
  * @module
  */

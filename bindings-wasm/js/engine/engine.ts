@@ -21,10 +21,10 @@ import { seed } from "./random.js";
 import { CONFIRM_WITHIN, FAREWELL, Schedule } from "./schedule.js";
 import { KeepAlive } from "./timers.js";
 
-/** How long an acquire waits for the first connection to the server unless the program says otherwise, in ms. */
+/** How long an acquire waits for the first connection by default, in ms. */
 export const CONNECT_WITHIN = 5000;
 
-/** Runs one hub. Everything happens in its turn of the event loop; nothing here calls user code. */
+/** Runs one hub. Everything happens in one turn of the event loop, and no code of the program is called. */
 export class Engine implements Sink {
   readonly finalizers = new Finalizers(() => this.#background.want());
   readonly keepAlive = new KeepAlive(() => this.#background.want());
@@ -73,7 +73,7 @@ export class Engine implements Sink {
     return this.#closing !== null;
   }
 
-  /** @throws MisuseError if the client has been closed; DriverError if it cannot ask the server anything. */
+  /** @throws MisuseError if the client is closed; DriverError after a programming error. */
   check(): void {
     if (this.closed) {
       throw clientClosed();
@@ -81,13 +81,13 @@ export class Engine implements Sink {
     this.#reliance.check();
   }
 
-  /** Opens a contender and lets it acquire: with a timeout in ms, for ever (null) or at once ("try"). */
+  /** Opens a contender and begins its acquire: with a timeout in ms, without one (null), or as a try ("try"). */
   acquire(contender: Contender, settings: Settings, acquireTimeout: AcquireTimeout): void {
     this.check();
     if (settings.hasOwner) {
       this.#catchUp();
     }
-    // Not later than the hub's own deadline: if both are over, the error that names the remedy comes first.
+    // Not later than the hub's own deadline. If both have passed, the error that names the remedy comes first.
     const since = now();
     const key = this.#reliance.ask(contender.lock, () => this.#machines.acquire(settings, acquireTimeout));
     contender.key = key;
@@ -103,28 +103,31 @@ export class Engine implements Sink {
     this.#pump.run();
   }
 
-  /** Turns a writer's grant into a reader's. */
+  /** Downgrades a writer's grant. */
   downgrade(contender: Contender): void {
     this.check();
     this.#reliance.ask(contender.lock, () => this.#hub.downgrade(now(), contender.key));
     this.#pump.run();
   }
 
-  /** Gives a grant back, or ends a claim: nothing has happened. */
+  /** Releases a grant, or a claim: nothing has happened. */
   release(contender: Contender): void {
     this.#end(contender, (present) => this.#hub.release(present, contender.key));
     this.#schedule.releasing(contender);
     this.#pump.run();
   }
 
-  /** Ends a claim whose outcome is not known. */
+  /** Leaves a claim: it is unknown whether the operation took effect. */
   leave(contender: Contender): void {
     this.#end(contender, (present) => this.#hub.leave(present, contender.key));
     this.#schedule.releasing(contender);
     this.#pump.run();
   }
 
-  /** Ends a claim with a result. Whether it is stored matters, so its caller waits for the server's word, or for the end of the lease. */
+  /**
+   * Completes a claim. The caller needs to know whether the result is stored, so it waits for the server's answer, or
+   * for the end of the lease.
+   */
   complete(contender: Contender, tag: string, result: Uint8Array): void {
     this.#end(contender, (present) => this.#hub.complete(present, contender.key, tag, result));
     this.#pump.run();
@@ -135,7 +138,7 @@ export class Engine implements Sink {
     contender.state = "releasing";
   }
 
-  /** Gives a contender up in any state; what it holds or waits for is cleaned up behind. */
+  /** Gives up a contender in any state. The client releases its grant or deletes its node in the background. */
   abandon(contender: Contender): void {
     if (contender.state === "held" || contender.lapsed) {
       contender.state = "closed";
@@ -150,7 +153,7 @@ export class Engine implements Sink {
     try {
       input(this.#hub, now());
     } catch (error) {
-      // A reply that does not fit has settled its command as unknown: the machine knows how to go on.
+      // The hub has taken a reply that does not fit as an unknown outcome, so the machine goes on.
       if (!(error instanceof MisuseError)) {
         this.broken(error, id);
       } else if (id !== undefined) {
@@ -186,7 +189,7 @@ export class Engine implements Sink {
     return this.#reliance.over;
   }
 
-  /** Gives the hub up: what it says cannot be relied on any more, if it still says something. */
+  /** Gives up the hub after a defect: its outputs are not reliable any more. */
   #give(failed: DriverError): void {
     this.#reliance.over = true;
     this.#schedule.closing();
@@ -206,8 +209,8 @@ export class Engine implements Sink {
   }
 
   /**
-   * Releases everything, waits for the server's word for a bounded time, and ends the driver. Another call waits for the end of the first, which has said
-   * what came of it.
+   * Releases everything, waits for the server's answers for a limited time, and closes the driver. A second call waits
+   * for the first, which reports the result.
    */
   close(): Promise<void> {
     if (this.#closing !== null) {
@@ -241,7 +244,7 @@ export class Engine implements Sink {
     }
   }
 
-  /** Releases everything. Gives how many the server has not answered for, or has not let go. */
+  /** Releases everything. Returns how many releases the server has not confirmed, or has refused. */
   async #leave(): Promise<number> {
     this.#reliance.use(() => this.#hub.shutdown(now()));
     for (const contender of [...this.#contenders.values()]) {
@@ -254,21 +257,25 @@ export class Engine implements Sink {
       await this.#idle.wait(CONFIRM_WITHIN - FAREWELL);
     }
     if (this.#ended) {
-      return 0; // A core that has failed answers nothing.
+      return 0; // After a defect, the core has no outputs.
     }
     return this.#hub.pending + (this.#schedule.everReached ? this.#hub.unreleased : 0);
   }
 
-  /** One is over, or is given up. Behind the last one the machine is closed a little later: who waited for its end goes on first, with the next request. */
+  /**
+   * A contender has ended, or is given up. Its machine is closed a little later, so that the waiting caller continues
+   * first, with its next request.
+   */
   #forget(contender: Contender): void {
     const { key, settings, granted } = contender;
     this.#schedule.forget(contender);
     if (this.#contenders.get(key) !== contender) {
-      return; // It has been over before; its machine may have gone on to the next.
+      return; // It had ended before. Its machine may serve the next contender.
     }
     this.#contenders.delete(key);
     if (settings?.hasOwner !== true || !granted) {
-      // The machine of an owner's hold may serve others. It watches its own node, and that watch ends with the node.
+      // The machine of an owner's hold may serve other holds. It watches its own node, and that watch ends with the
+      // node.
       this.#driver.forget(key);
     }
     if (this.#machines.leave(contender)) {
@@ -277,7 +284,10 @@ export class Engine implements Sink {
     this.#background.want();
   }
 
-  /** What an owner gets goes by what has become of its other acquires: those that it has given up, and those whose time has ended while nothing ran. */
+  /**
+   * The result for an owner depends on its other acquires: on those that the program has given up, and those whose
+   * timeout ended while no timer could run.
+   */
   #catchUp(): void {
     this.#closeMachines();
     if (this.#pump.behind) {
@@ -296,7 +306,7 @@ export class Engine implements Sink {
     });
   }
 
-  /** What nobody waits for. */
+  /** Background work. */
   #rest(): void {
     this.keepAlive.settle();
     this.finalizers.register();

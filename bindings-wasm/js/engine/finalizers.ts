@@ -1,20 +1,23 @@
 /**
- * Grants that the program has dropped: their locks are released when the garbage collector has found them.
+ * Grants that the program has dropped. When the garbage collector has found one, the client releases its lock.
  *
  * @module
  */
 
 import type { Contender } from "./contender.js";
 
-/** So many may wait for the finalizers: a program whose promises never rest is not to collect them. */
+/**
+ * At most so many grants wait for registration. Otherwise a program whose promise queue is never empty would collect
+ * them.
+ */
 const MOST = 64;
 
-/** Knows which grants are still referred to. */
+/** Finds grants that the program does not refer to any more. */
 export class Finalizers {
   readonly #finalizers: FinalizationRegistry<Contender>;
-  /** Those with grants that the finalizers do not know yet: most are released before they have to. */
+  /** Contenders whose grants are not registered yet. Most of them are released before they have to be. */
   #fresh: Contender[] = [];
-  /** Holds whose grant objects are garbage. */
+  /** Contenders whose grants are garbage. */
   #dropped: Contender[] = [];
 
   readonly #work: () => void;
@@ -28,7 +31,7 @@ export class Finalizers {
     });
   }
 
-  /** Has a contender dropped when `grant` is garbage. */
+  /** Registers a contender, to be dropped when `grant` is garbage. */
   watch(grant: object, contender: Contender): void {
     contender.fresh = grant;
     this.#fresh.push(contender);
@@ -45,7 +48,7 @@ export class Finalizers {
     contender.fresh = null;
   }
 
-  /** Tells the finalizers of the grants that they do not know yet. */
+  /** Registers the grants that are not registered yet. */
   register(): void {
     for (const contender of this.#fresh) {
       if (contender.fresh !== null) {

@@ -1,12 +1,12 @@
 /**
- * The end of what is under way when a client closes.
+ * Waits until a closing client has nothing in flight.
  *
  * @module
  */
 
 import { deadline } from "./timers.js";
 
-/** Waited for by one. */
+/** At most one call waits for it. */
 export class Idle {
   #resolve: (() => void) | null = null;
 
@@ -14,7 +14,7 @@ export class Idle {
     return this.#resolve !== null;
   }
 
-  /** Resolves when {@link reached} is called, and after so many ms at the latest. */
+  /** Resolves when {@link reached} is called, or after so many ms. */
   wait(most: number): Promise<void> {
     return new Promise((resolve) => {
       const cancel = deadline(most, resolve);
@@ -25,7 +25,7 @@ export class Idle {
     });
   }
 
-  /** Nothing is under way any more. */
+  /** Nothing is in flight any more. */
   reached(): void {
     this.#resolve?.();
     this.#resolve = null;

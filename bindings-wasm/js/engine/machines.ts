@@ -1,5 +1,6 @@
 /**
- * Machines of the hub that nobody asks anything of at present: one is kept for the next acquire of its lock, the others are closed.
+ * Machines of the hub that serve no contender at present. One is kept for the next acquire of its lock; the others are
+ * closed.
  *
  * @module
  */
@@ -10,10 +11,13 @@ import type { Contender } from "./contender.js";
 import { isRefusal } from "./mistakes.js";
 import { contenderId, seed } from "./random.js";
 
-/** How long an acquire may take: in ms, for ever, or as long as the server needs to say yes or no. */
+/** The acquire timeout: in ms, none (null), or a try. */
 export type AcquireTimeout = number | null | "try";
 
-/** So many may wait to be closed: a program whose promises never rest is not to collect them. */
+/**
+ * At most so many machines wait to be closed. Otherwise a program whose promise queue is never empty would collect
+ * them.
+ */
 const MOST_LEAVING = 64;
 
 interface Spare {
@@ -24,16 +28,16 @@ interface Spare {
 /** The machines of one hub. */
 export class Machines {
   readonly #hub: Hub;
-  /** The machine that has given its lock back last: the next acquire of the same lock is its next attempt. */
+  /** The machine whose lock was released last. The next acquire of the same lock is its next attempt. */
   #spare: Spare | null = null;
-  /** Machines that nobody asks anything of any more, still to be closed. */
+  /** Machines that serve no contender, and have to be closed. */
   readonly #leaving: number[] = [];
 
   constructor(hub: Hub) {
     this.#hub = hub;
   }
 
-  /** Has a machine acquire the lock. A call that the hub refuses leaves no machine behind. */
+  /** Begins an acquire with a machine. If the hub refuses the call, it closes the machine. */
   acquire(settings: Settings, acquireTimeout: AcquireTimeout): number {
     const present = now();
     const key = this.#take(present, settings);
@@ -52,7 +56,7 @@ export class Machines {
     return key;
   }
 
-  /** A machine at rest: one that knows the lock, or a new one. */
+  /** Takes an idle machine that was used for this lock, or opens a new one. */
   #take(present: number, settings: Settings): number {
     const spare = this.#spare;
     if (spare?.settings === settings) {
@@ -62,10 +66,10 @@ export class Machines {
     return this.#hub.open(present, settings, contenderId(), seed());
   }
 
-  /** A contender is over. Gives whether there are so many machines to be closed that it has to be done now. */
+  /** A contender has ended. Returns whether so many machines wait that they have to be closed now. */
   leave({ key, state, settings, isClaim }: Contender): boolean {
     let over: number | undefined = key;
-    // The machine of an owner's hold may serve other holds, and an operation is not claimed again.
+    // The machine of an owner's hold may serve other holds. A claim's operation is not claimed again.
     if (state === "released" && settings?.hasOwner === false && !isClaim) {
       over = this.#spare?.key;
       this.#spare = { key, settings };
@@ -76,7 +80,7 @@ export class Machines {
     return this.#leaving.length >= MOST_LEAVING;
   }
 
-  /** Closes those that nobody asks anything of any more. Gives whether there were any. */
+  /** Closes the machines that serve no contender. Returns whether there were any. */
   close(): boolean {
     if (this.#leaving.length === 0) {
       return false;

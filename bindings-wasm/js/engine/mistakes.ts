@@ -1,5 +1,5 @@
 /**
- * A mistake in a program ends every call of a client.
+ * A programming error ends every call of a client.
  *
  * @module
  */
@@ -7,40 +7,40 @@
 import { type DriverError, FencepostError, LockLost, MisuseError, driverFailed, named } from "../errors.js";
 import type { Contender } from "./contender.js";
 
-/** Whether an error of a call into the hub is the caller's own: the hub has refused the call, and nothing has changed. */
+/** Whether the hub has refused a call. Then the caller made a mistake, and nothing has changed. */
 export function isRefusal(error: unknown): error is FencepostError {
   return error instanceof FencepostError;
 }
 
 /** Whether the hub can still be used. */
 export class Reliance {
-  /** A mistake in a program, which asking again would meet again: nothing is asked any more. */
+  /** The first programming error. A retry would cause it again, so the client sends nothing more. */
   failed: DriverError | null = null;
-  /** The hub has been given up, or the client closed. */
+  /** The hub was given up, or the client is closed. */
   over = false;
   readonly #broken: (error: unknown) => void;
   readonly #refused: () => void;
 
-  /** `broken` hears of every error that is no refusal, `refused` of a call that the hub has refused. */
+  /** `broken` is called with every error that is no refusal, `refused` after a call that the hub has refused. */
   constructor(broken: (error: unknown) => void, refused: () => void) {
     this.#broken = broken;
     this.#refused = refused;
   }
 
-  /** @throws DriverError after a mistake. */
+  /** @throws DriverError after a programming error. */
   check(): void {
     if (this.failed !== null) {
       throw this.failed;
     }
   }
 
-  /** The first mistake counts: what comes later may come of it. */
+  /** Stores the first programming error. Later ones may be its consequences. */
   fail(error: unknown): DriverError {
     this.failed ??= driverFailed(error);
     return this.failed;
   }
 
-  /** Uses the hub, unless it has been given up. */
+  /** Uses the hub, unless it was given up. */
   use(call: () => void): void {
     try {
       if (!this.over) {
@@ -51,7 +51,10 @@ export class Reliance {
     }
   }
 
-  /** Asks the hub for the program. `lock`: what an error speaks of. @throws what the hub refuses; DriverError for any other error. */
+  /**
+   * Calls the hub for the program. `lock` is named in an error. @throws what the hub refuses; DriverError for any other
+   * error.
+   */
   ask<T>(lock: string, call: () => T): T {
     try {
       return call();
@@ -68,7 +71,7 @@ export class Reliance {
   }
 }
 
-/** What waits for an acquire or a release ends. Gives whether it has. */
+/** Ends a contender that waits for an acquire or a release. Returns whether it did. */
 export function endWaiting(contender: Contender, failed: DriverError): boolean {
   const waits = contender.state === "waiting" || contender.state === "releasing";
   if (waits) {
@@ -77,7 +80,7 @@ export function endWaiting(contender: Contender, failed: DriverError): boolean {
   return waits;
 }
 
-/** Everything ends: the hub that would say what becomes of a grant cannot be relied on any more. */
+/** Ends all contenders: the hub, which reports the end of grants, is not reliable any more. */
 export function endAll(contenders: Iterable<Contender>, failed: DriverError): void {
   for (const contender of [...contenders]) {
     if (!endWaiting(contender, failed) && !contender.over) {

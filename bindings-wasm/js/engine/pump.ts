@@ -1,5 +1,5 @@
 /**
- * The driving loop: everything that a hub has to say is taken out, in order, and handed on.
+ * Polls the hub: takes all outputs, in order, and passes them on.
  *
  * @module
  */
@@ -10,18 +10,18 @@ import type { Event } from "../hub/outputs.js";
 import type { Driver } from "./driver.js";
 import type { Reliance } from "./mistakes.js";
 
-/** Where the pump puts what it takes out, besides the driver. */
+/** Takes the hub's events, and errors of the driver. */
 export interface Outlet {
-  /** Something has come of a contender. */
+  /** The hub has reported an event of a contender. */
   tell(event: Event): void;
-  /** The driver has thrown at a command. */
+  /** The driver has thrown an error for a command. */
   broken(error: unknown, id: number): void;
   blame(id: number, error: unknown): void;
-  /** Everything there was to do has been taken out, or the rest is to follow. */
+  /** All outputs were taken, or the rest will be taken later. */
   pumped(): void;
 }
 
-/** Takes out what one hub says. */
+/** Takes the outputs of one hub. */
 export class Pump {
   readonly #hub: Hub;
   readonly #driver: Driver;
@@ -30,7 +30,7 @@ export class Pump {
   #running = false;
   #behind = false;
   #due: number | null = null;
-  /** How often something has been put in. */
+  /** How many inputs were reported. */
   #inputs = 0;
 
   constructor(hub: Hub, driver: Driver, reliance: Reliance, outlet: Outlet) {
@@ -40,25 +40,26 @@ export class Pump {
     this.#outlet = outlet;
   }
 
-  /** Whether the hub may have more to say than has been taken out. */
+  /** Whether the hub may have outputs that were not taken yet. */
   get behind(): boolean {
     return this.#behind;
   }
 
-  /** When the hub wants to be called. */
+  /** When the hub has a timer. */
   get due(): number | null {
     return this.#due;
   }
 
-  /** Something has been put in whose outputs may be taken out later. */
+  /** An input was reported whose outputs may be taken later. */
   defer(): void {
     this.#inputs += 1;
     this.#behind = true;
   }
 
   /**
-   * Takes out everything there is to do. The loop that runs also sees what is put in meanwhile. `briefly`: the loop stops at the end of an acquire or
-   * release, which its caller receives at once. It takes out the rest when that caller has gone on.
+   * Takes all outputs. A loop that is running also takes the outputs of inputs that are reported meanwhile. With
+   * `briefly`, the loop stops at the end of an acquire or a release, so that the caller continues at once. The rest is
+   * taken after that.
    */
   run(briefly = false): void {
     this.#inputs += 1;

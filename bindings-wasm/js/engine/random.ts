@@ -1,16 +1,16 @@
 /**
- * Random numbers: owners from the platform's secure source, seeds from anywhere.
+ * Random numbers: contender ids from the platform's secure source, seeds from any source.
  *
  * @module
  */
 
 const OWNER = 16;
 
-/** Asking for many bytes at once costs hardly more than asking for a few. */
+/** One request for many bytes costs little more than one for a few. */
 const pool = new Uint8Array(64 * OWNER);
 let used = pool.length;
 
-/** Sixteen bytes that no other contender has: that is a safety property. */
+/** A contender id: sixteen bytes that no other contender has. Safety depends on that. */
 export function contenderId(): Uint8Array {
   if (used === pool.length) {
     crypto.getRandomValues(pool);
@@ -20,7 +20,7 @@ export function contenderId(): Uint8Array {
   return pool.slice(used - OWNER, used);
 }
 
-/** A number that spreads retries and decides nothing. */
+/** A seed. It only spreads retries over time. */
 export function seed(): number {
   return Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
 }

@@ -1,5 +1,6 @@
 /**
- * What happens at a certain time: what the hub wants to be called for, releases that are not confirmed in time, and acquires that find no server.
+ * The timers of a client: those of the hub, of releases that the server has not confirmed, and of acquires that reach
+ * no server.
  *
  * @module
  */
@@ -10,23 +11,29 @@ import type { Contender } from "./contender.js";
 import { Deadlines } from "./deadlines.js";
 import { Alarm, Grace } from "./timers.js";
 
-/** How long a release waits for the server's word, in ms; and a close for that and for the end of its connection together. */
+/**
+ * How long a release waits for the server's answer, in ms. A close has the same time for that and for closing its
+ * connection.
+ */
 export const CONFIRM_WITHIN = 5000;
 
-/** How much of a close's time is kept for the end of its connection, in ms: a session on ZooKeeper whose client says goodbye ends at once. */
+/**
+ * How much of that time a close keeps for closing its connection, in ms. A ZooKeeper session ends at once if its client
+ * closes it.
+ */
 export const FAREWELL = 250;
 
-/** Whose time it is. */
+/** The engine, as the timers see it. */
 export interface Timed {
-  /** Contenders that are waited for, or held. */
+  /** Contenders that a call waits for, or that have a grant. */
   readonly contenders: Iterable<Contender>;
-  /** The hub's time has come, perhaps. */
+  /** A timer of the hub may be due. */
   due(): void;
-  /** An acquire has waited for the first connection long enough. */
+  /** An acquire has waited too long for the first connection. */
   notConnected(contender: Contender): void;
 }
 
-/** The times of one client. */
+/** The timers of one client. */
 export class Schedule {
   readonly #timed: Timed;
   readonly #alarm = new Alarm((late) => this.#ring(late));
@@ -34,7 +41,7 @@ export class Schedule {
   readonly #unconfirmed = new Deadlines(CONFIRM_WITHIN, (contender) => {
     contender.unconfirmed(new ReleaseUnconfirmed(contender.lock));
   });
-  /** Acquires that wait for the first connection; null: there has been one. */
+  /** Acquires that wait for the first connection; null after the first connection. */
   #early: Deadlines | null;
 
   constructor(timed: Timed, connectWithin: number) {
@@ -42,7 +49,7 @@ export class Schedule {
     this.#early = new Deadlines(connectWithin, (contender) => timed.notConnected(contender));
   }
 
-  /** An acquire has begun then. */
+  /** An acquire has begun at that time. */
   acquiring(contender: Contender, since: number): void {
     this.#early?.add(contender, since);
     this.#wake(this.#early?.next ?? null);
@@ -54,31 +61,31 @@ export class Schedule {
     this.#wake(this.#unconfirmed.next);
   }
 
-  /** Nothing is waited for any more. */
+  /** No call waits for this contender any more. */
   forget(contender: Contender): void {
     this.#unconfirmed.delete(contender);
     this.#early?.delete(contender);
   }
 
-  /** There has been a connection. */
+  /** The driver has reached a server. */
   reached(): void {
     this.#early = null;
   }
 
-  /** Whether there has been a connection. */
+  /** Whether the driver has ever reached a server. */
   get everReached(): boolean {
     return this.#early === null;
   }
 
-  /** The hub wants to be called at that time. */
+  /** Sets the timer of the hub. */
   set(due: number | null): void {
     if (this.#grace.until !== null && (due === null || due > now())) {
-      this.#grace.end(); // The answer has come.
+      this.#grace.end(); // The answer has arrived.
     }
     this.#wake(due);
   }
 
-  /** The client closes: it waits for all in one. */
+  /** The client closes, and waits for all releases together. */
   closing(): void {
     this.#unconfirmed.clear();
     this.#early?.clear();
@@ -101,7 +108,10 @@ export class Schedule {
     this.#wake(this.#early?.next ?? null);
   }
 
-  /** Whether an answer would change what is told: somebody waits, and no grant has ended of which its holder has to hear at once. */
+  /**
+   * Whether an answer could still change a result: a call waits, and no grant has ended whose holder has to know it at
+   * once.
+   */
   #mayWait(): boolean {
     let waits = this.#unconfirmed.size > 0;
     for (const contender of this.#timed.contenders) {

@@ -1,5 +1,5 @@
 /**
- * Timers that keep no process alive, and the one thing that does: a call that somebody waits for.
+ * Timers that do not keep the process alive; and one that does, while a call waits.
  *
  * @module
  */
@@ -7,26 +7,29 @@
 import { now } from "../clock.js";
 import { type Timer, afterInput, clearInterval, clearTimeout, setInterval, setTimeout } from "../host.js";
 
-/** Longer ones fire at once (2^31 - 1 ms). */
+/** A longer timer would fire at once (2^31 - 1 ms). */
 const LONGEST = 2_147_483_647;
 
-/** While something is due, look at the clock this often: timers stand still while the computer sleeps, leases do not. */
+/**
+ * How often to read the clock while a timer is set, in ms: timers stop while the computer is suspended, but leases go
+ * on.
+ */
 const LOOK_EVERY = 1000;
 
-/** A timer that rings later than this has waited for the event loop, in ms. */
+/** A timer that fires later than this was delayed by the event loop, in ms. */
 const LATE = 2;
 
-/** How long answers are waited for when a timer rings late, in ms: a few round trips. */
+/** How long to wait for answers after a late timer, in ms: a few round trips. */
 const GRACE = 150;
 
-/** The event loop has stood still: more than a timer's usual delay on a busy machine, in ms. */
+/** A longer delay means that the event loop was blocked, in ms. It exceeds the usual delay on a busy computer. */
 const STILL = 50;
 
-/** So often is the {@link GRACE} given again when the event loop stands still in it. */
+/** How often {@link GRACE} is given again if the event loop is blocked during it. */
 const MOST_GRACES = 20;
 
 function detach(timer: Timer): Timer {
-  // In a browser a timer is a number, and nothing needs to be done.
+  // In a browser a timer is a number, and does not keep anything alive.
   if (typeof timer === "object") {
     timer.unref();
   } else {
@@ -35,14 +38,15 @@ function detach(timer: Timer): Timer {
   return timer;
 }
 
-/** Calls a function after so many ms; keeps no process alive. */
+/** Calls a function after so many ms. It does not keep the process alive. */
 export function later(delay: number, call: () => void): Timer {
   return detach(setTimeout(call, Math.min(Math.max(delay, 0), LONGEST)));
 }
 
 /**
- * Calls a function after so many ms, unless what it returns is called before. An answer that has arrived beats a timer that is late: when the event loop has
- * stood still, the function is called a little later, so that what has arrived meanwhile is heard before it. Keeps no process alive.
+ * Calls a function after so many ms, unless the caller calls the returned function before. An answer that has arrived
+ * comes before a late timer: if the event loop was blocked, the function is called a little later, after what has
+ * arrived. It does not keep the process alive.
  */
 export function deadline(delay: number, call: () => void): () => void {
   let timer: Timer;
@@ -62,17 +66,17 @@ export function deadline(delay: number, call: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** For how long answers are still waited for when an {@link Alarm} has rung late, behind what had arrived. */
+/** The time to wait for answers after a late {@link Alarm}. */
 export class Grace {
   #until: number | null = null;
   #given = 0;
 
-  /** When time is up, or null: it is not given at present. */
+  /** When that time ends; null if there is none at present. */
   get until(): number | null {
     return this.#until;
   }
 
-  /** An alarm has rung so much too late. Gives whether answers are waited for a little longer. */
+  /** An alarm was late by so many ms. Returns whether to wait for answers a little longer. */
   give(late: number): boolean {
     const again = late > STILL && this.#given < MOST_GRACES;
     if (late < LATE || (this.#until !== null && !again)) {
@@ -83,14 +87,17 @@ export class Grace {
     return true;
   }
 
-  /** Nothing is late any more. */
+  /** No alarm is late any more. */
   end(): void {
     this.#until = null;
     this.#given = 0;
   }
 }
 
-/** One timer that is moved. It may ring early. When the event loop has stood still it rings behind what has arrived meanwhile, and says how late that is, in ms. */
+/**
+ * One timer whose time can be changed. It may fire early. If the event loop was blocked, it fires after what has
+ * arrived, and reports by how many ms it is late.
+ */
 export class Alarm {
   readonly #ring: (late: number) => void;
   #timer: Timer | undefined;
@@ -100,7 +107,10 @@ export class Alarm {
     this.#ring = ring;
   }
 
-  /** Rings at that time at the latest; null: need not ring at all. An earlier time stays set: ringing for nothing does no harm. */
+  /**
+   * Sets the latest time to fire; null for none. An earlier time stays set, because a timer that fires early does no
+   * harm.
+   */
   set(at: number | null): void {
     if (at === null || this.#at <= at) {
       return;
@@ -119,7 +129,7 @@ export class Alarm {
         this.#ring(0);
       } else {
         afterInput(() => {
-          // It may have been cleared, or set again, meanwhile.
+          // It may have been cleared or set again.
           if (this.#at === until) {
             this.#at = Infinity;
             this.#ring(late);
@@ -135,14 +145,20 @@ export class Alarm {
   }
 }
 
-/** Keeps the process alive while calls are waited for: everything else of ours is detached, so the process would end in mid-call. */
+/**
+ * Keeps the process alive while calls wait. The client's other timers and sockets do not keep it alive, so it would end
+ * during a call.
+ */
 export class KeepAlive {
   readonly #idle: () => void;
   #calls = 0;
   #timer: Timer | undefined;
   #attached = false;
 
-  /** `idle` is called when the last call is over, and has {@link settle} called a little later: the next call is often near. */
+  /**
+   * `idle` is called after the last call. It should call {@link settle} a little later, because the next call often
+   * follows soon.
+   */
   constructor(idle: () => void) {
     this.#idle = idle;
   }
@@ -166,7 +182,7 @@ export class KeepAlive {
     }
   }
 
-  /** Lets the process end, if there is still no call. */
+  /** Lets the process end, if no call waits. */
   settle(): void {
     if (this.#calls > 0 || !this.#attached) {
       return;

@@ -1,5 +1,5 @@
 /**
- * `memory:`, a server inside the process. There is nothing to carry out: the hub does it by itself, and wakes the others.
+ * `memory:`, a server in this process. The driver carries out nothing: the hub itself does, and wakes other hubs.
  *
  * @module
  */
@@ -15,7 +15,7 @@ interface Place {
   readonly drivers: Map<number, MemoryDriver>;
 }
 
-/** Named servers live as long as the process. */
+/** A server with a name exists as long as the process. */
 const places = new Map<string, Place>();
 
 function place(name: string): Place {
@@ -28,7 +28,7 @@ function place(name: string): Place {
   return known;
 }
 
-/** One client of a server inside the process. */
+/** One client of a server in this process. */
 export class MemoryDriver implements Driver {
   readonly family = "zookeeper";
   /** @internal */
@@ -38,7 +38,7 @@ export class MemoryDriver implements Driver {
   #hub: Hub | undefined;
   #sink: Sink | undefined;
 
-  /** On the server of that name; on one of its own if it is empty. */
+  /** Connects to the server of that name. Without a name, it makes a new server. */
   constructor(name: string) {
     this.#place = place(name);
   }
@@ -55,10 +55,10 @@ export class MemoryDriver implements Driver {
   }
 
   send(): void {
-    // A memory hub gives no commands.
+    // A hub on memory issues no commands.
   }
 
-  /** What one client does may concern others. */
+  /** A call of one client may cause outputs of others. */
   flush(): void {
     for (const id of this.#place.server.takeWoken()) {
       this.#place.drivers.get(id)?.wake();
@@ -66,14 +66,14 @@ export class MemoryDriver implements Driver {
   }
 
   forget(): void {
-    // Watches go with what they are for.
+    // A watch ends with its machine.
   }
 
   closing(): void {
-    // Everything is answered at once.
+    // Nothing is in flight: every command has its answer at once.
   }
 
-  /** Something has happened on the server. */
+  /** The hub has outputs because of another client. */
   wake(): void {
     this.#sink?.put((hub, now) => hub.handleTimeout(now));
   }
@@ -83,7 +83,7 @@ export class MemoryDriver implements Driver {
       try {
         this.#hub?.disconnect(present());
       } finally {
-        // A hub that has failed has left the server nevertheless.
+        // A hub that was given up has left the server, too.
         if (this.#hub !== undefined) {
           this.#place.drivers.delete(this.#hub.id);
           this.flush();

@@ -10,7 +10,7 @@ interface Host {
   getBuiltinModule?(name: "node:fs"): { readFileSync(path: string, encoding: "utf8"): string } | undefined;
 }
 
-/** What is in a file of certificates, which a server's is checked against in place of the system's. */
+/** Reads the file of certificates that replaces the system's. */
 export function certificates(path: string): string {
   const files = (globalThis as { process?: Host }).process?.getBuiltinModule?.("node:fs");
   if (files === undefined) {
@@ -22,7 +22,7 @@ export function certificates(path: string): string {
   } catch (error) {
     throw unusable(path, String(error), { cause: error });
   }
-  // Node takes a file without any for none at all, and says so to nobody.
+  // Node accepts a file without certificates, and then uses none, without an error.
   if (!/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/.test(text)) {
     throw unusable(path, "there is no certificate in this file: it has to have the form PEM");
   }

@@ -1,6 +1,6 @@
 /**
- * The driver for Redis: calls on the caller's connection or on one of our own, subscriptions always on one of our own, because a connection that
- * listens can do little else in older protocols.
+ * The driver for Redis. It sends calls on the program's connection, or on one of its own. Subscriptions are always on a
+ * connection of its own, because older protocols allow little else on a connection that subscribes.
  *
  * @module
  */
@@ -29,13 +29,16 @@ export class RedisDriver implements Driver {
   readonly #subscriptions: Subscriptions;
   /** Calls that wait for the connection. */
   readonly #unsent = new Set<RedisCommand>();
-  /** Subscriptions that have not been answered. */
+  /** Subscriptions without an answer. */
   readonly #subscribing = new Map<number, RedisCommand>();
   #sink!: Sink;
   #reached = false;
   #closing = false;
 
-  /** On `borrowed`, the caller's connection; without it, on one of our own. `at`: where the server is, for error texts. */
+  /**
+   * `borrowed` is the program's connection; without it, the driver makes its own. `at` is the server's address, for
+   * error texts.
+   */
   constructor(library: Library, borrowed: Borrowed | null = null, at = "the address of the given client") {
     this.#library = library;
     this.#borrowed = borrowed;
@@ -96,11 +99,11 @@ export class RedisDriver implements Driver {
   }
 
   flush(): void {
-    // The libraries gather what is sent in one turn by themselves.
+    // The libraries themselves collect what is sent in one turn.
   }
 
   forget(): void {
-    // Subscriptions are given back by commands.
+    // The hub unsubscribes by commands.
   }
 
   closing(): void {
@@ -138,7 +141,7 @@ export class RedisDriver implements Driver {
     }
   }
 
-  /** When the connection is there. */
+  /** Resolves when the connection is ready. */
   async #callLater(command: RedisCommand): Promise<void> {
     this.#unsent.add(command);
     try {
@@ -156,7 +159,7 @@ export class RedisDriver implements Driver {
     }
   }
 
-  /** A client that closes, and has never reached the server, has nothing to clean up there. */
+  /** A closing client that has never reached the server has nothing to clean up there. */
   #giveUp(command: RedisCommand): void {
     const failure: Failure = this.#reached ? "not-sent" : "closed";
     this.#failed(command, new Error("the client has been closed"), { failure });
@@ -185,7 +188,10 @@ export class RedisDriver implements Driver {
     );
   }
 
-  /** The server has become a replica: the address is looked up anew, and leads to another one if somebody has moved it. */
+  /**
+   * The server has become a replica. The driver resolves the address again, which leads to the new primary if it was
+   * moved.
+   */
   #leave(): void {
     this.#calls.drop();
     this.#subscriptions.drop();
@@ -198,7 +204,7 @@ export class RedisDriver implements Driver {
     }
   }
 
-  /** The caller's connection is not ours to end: it is reported. */
+  /** The driver does not close the program's connection. It reports the silence. */
   #silence(error: Error): Error {
     return this.#borrowed === null
       ? error

@@ -12,7 +12,7 @@ import { type Judged, type Library, type Session, Unsent, binary, bytes } from "
 
 type Listener = (...event: unknown[]) => void;
 
-/** What we use of its socket. */
+/** What the driver uses of its socket. */
 interface Stream {
   unref?: () => void;
   destroy?: () => void;
@@ -20,7 +20,7 @@ interface Stream {
   uncork?: () => void;
 }
 
-/** What we use of a client of ioredis. */
+/** What the driver uses of a client of ioredis. */
 export interface IoRedis {
   readonly status: string;
   readonly isCluster?: boolean;
@@ -38,7 +38,7 @@ export interface IoRedis {
   off(event: string | symbol, listener: Listener): unknown;
 }
 
-/** Whether it is a client of ioredis, by its shape. */
+/** Whether an object is a client of ioredis, by its properties. */
 export function isIoRedis(client: object): client is IoRedis {
   return (
     ["call", "duplicate", "subscribe"].every((name) => typeof (client as never)[name] === "function") &&
@@ -46,7 +46,10 @@ export function isIoRedis(client: object): client is IoRedis {
   );
 }
 
-/** What makes a connection say what it does: nothing is queued, sent twice or subscribed again unasked, and its end is its end. */
+/**
+ * These options make the client do only what the driver asks: no queue, no repeated command, no subscription of its
+ * own, no reconnect.
+ */
 export const OURS = {
   lazyConnect: true,
   enableOfflineQueue: false,
@@ -64,11 +67,12 @@ export const OURS = {
 
 const UNWRITEABLE = "Stream isn't writeable and enableOfflineQueue options is false";
 
-/** Strings of the reply stay bytes: a result may be any bytes. */
+/** Strings in a reply stay bytes, because a result may be any bytes. */
 function call(client: IoRedis, parameters: readonly Argument[]): Promise<RedisValue> {
   const all = binary(parameters);
   const rest = all.slice(1);
-  // The way of most commands: the general one takes the name out of its arguments, and converts and looks it up several times.
+  // This call is for most commands. The general one removes the name from the arguments, and converts and looks it up
+  // several times.
   const answer =
     all[0] === "EVALSHA"
       ? client.evalshaBuffer(...(rest as [string, string]))
@@ -76,7 +80,7 @@ function call(client: IoRedis, parameters: readonly Argument[]): Promise<RedisVa
   return answer as Promise<RedisValue>;
 }
 
-/** From the library's errors to outcomes. What is not here is in doubt. */
+/** The table of errors and outcomes. Any other error is in doubt. */
 export function judge(error: unknown): Judged {
   if (error instanceof Error) {
     if (error.name === "ReplyError") {
@@ -89,7 +93,7 @@ export function judge(error: unknown): Judged {
   return { failure: "unknown" };
 }
 
-/** Our own connections to the server of an address; `tls`: with TLS, and with these settings. */
+/** The driver's own connections to the server of an address. `tls` has the settings of TLS, if it is used. */
 export function byAddress(
   Redis: new (options: object) => IoRedis,
   address: RedisAddress,
@@ -102,8 +106,9 @@ export function byAddress(
 }
 
 /**
- * Our own connections; `make` gives a client that has not been connected. Also in place of a client that the caller has: its options decide whether
- * commands are sent again behind our back, and a release that is done twice looks like a loss. `given`: that client, with whose end ours end.
+ * The driver's own connections. `make` makes a client that is not connected. They also replace a client of the program,
+ * because its options may send commands twice, and a repeated release looks like a loss. `given` is that client; its
+ * end ends the driver's connections.
  */
 export function library(make: (overrides: object) => IoRedis, given?: IoRedis): Library {
   return {
@@ -136,7 +141,7 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
         try {
           await client.connect();
         } catch (error) {
-          // "Connection is closed." says less than what came before it.
+          // "Connection is closed." says less than the error before it.
           throw last ?? error;
         }
         await select(client);
@@ -157,7 +162,10 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
   };
 }
 
-/** The library goes on in database 0, without an error, when the server denies it another one: the locks would exclude no lock of the right database. */
+/**
+ * If the server denies another database, the library stays in database 0, without an error. Locks would then not
+ * exclude those in the right database.
+ */
 async function select(client: IoRedis): Promise<void> {
   const db = client.options?.db ?? 0;
   if (db === 0) {
@@ -204,11 +212,15 @@ function session(client: IoRedis, heard: Map<string, () => void>, silence: () =>
   };
 }
 
-/** So many are gathered: what Node.js gathers lies in memory of its own, and with more of it that costs more than the calls that it saves. */
+/**
+ * At most so many commands are collected. Node.js collects their bytes in a buffer of its own, and more of them cost
+ * more than the saved calls.
+ */
 const TOGETHER = 32;
 
 /**
- * Has what is sent before the event loop goes on leave in one write: the library makes a write of every command, which costs a call of the system each.
+ * Sends the commands of one turn of the event loop in one write. The library writes each command separately, and each
+ * write is a system call.
  */
 function gathering(client: IoRedis): () => void {
   if (nextTick === null) {
@@ -240,6 +252,6 @@ function gathering(client: IoRedis): () => void {
 function end(client: IoRedis): void {
   const { stream } = client;
   client.disconnect();
-  // The library says goodbye, and waits for the peer to do so: a silent one never does.
+  // The library waits for the server to end the connection, and a silent server never does.
   stream?.destroy?.();
 }

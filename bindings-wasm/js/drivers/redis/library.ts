@@ -1,5 +1,5 @@
 /**
- * What the driver needs of a Redis client library.
+ * What the driver needs from a Redis client library.
  *
  * @module
  */
@@ -7,15 +7,18 @@
 import type { Failure, RedisValue } from "../../hub/hub.js";
 import type { Argument } from "../../hub/arguments.js";
 
-/** What an error of the library says about its command: the server's own answer, or that there was none. */
+/** The meaning of a library's error for its command: the server's own answer, or a failure. */
 export type Judged = { readonly reply: Error } | { readonly failure: Failure };
 
-/** Arguments for a library that knows texts and Buffers. They are nearly always all texts: nothing is copied then. */
+/**
+ * Converts arguments for a library that takes texts and Buffers. They are nearly always texts, and then nothing is
+ * copied.
+ */
 export function binary(parameters: readonly Argument[]): readonly (string | Buffer)[] {
   return parameters.every(isText) ? parameters : parameters.map(bytes);
 }
 
-/** One argument for such a library. */
+/** Converts one argument. */
 export function bytes(argument: Argument): string | Buffer {
   return isText(argument) ? argument : Buffer.from(argument.buffer, argument.byteOffset, argument.byteLength);
 }
@@ -26,9 +29,9 @@ function isText(argument: Argument): argument is string {
 
 /** One connection. */
 export interface Session {
-  /** Whether a command would go out now. */
+  /** Whether a command would be sent now. */
   readonly ready: boolean;
-  /** Sends one command. Rejects with an error that the library judges. */
+  /** Sends one command. If it rejects, the library classifies the error. */
   call(parameters: readonly Argument[]): Promise<RedisValue>;
   /** Resolves when the server has confirmed the subscription. */
   subscribe(channel: Argument, message: () => void): Promise<unknown>;
@@ -37,31 +40,31 @@ export interface Session {
   end(): void;
 }
 
-/** A connection that is being made. */
+/** A connection that is being opened. */
 export interface Opening {
   readonly session: Promise<Session>;
-  /** Gives it up. */
+  /** Stops opening it. */
   end(): void;
 }
 
-/** Makes connections with one library. They do not reconnect by themselves, and keep no process alive. */
+/** Makes connections with one library. They do not reconnect by themselves, and do not keep the process alive. */
 export interface Library {
-  /** Opens a connection of our own; `gone` is called once when it has ended after that. */
+  /** Opens a connection of the driver's own. `gone` is called once, when it ends after that. */
   open(gone: () => void): Opening;
   judge(error: unknown): Judged;
 }
 
-/** The connection that the caller has. */
+/** A connection of the program. */
 export interface Borrowed {
   readonly ready: boolean;
-  /** What to answer a command with while it is not ready. */
+  /** The failure of a command while the connection is not ready. */
   readonly trouble: { readonly error: Error } & Judged;
   call(parameters: readonly Argument[]): Promise<RedisValue>;
-  /** Removes our listeners. */
+  /** Removes the driver's listeners. */
   end(): void;
 }
 
-/** An error that stands for a failure of ours, not the library's. */
+/** An error that the driver made itself. */
 export class Unsent extends Error {
   override readonly name = "Unsent";
   readonly judged: Judged;
@@ -72,19 +75,19 @@ export class Unsent extends Error {
   }
 }
 
-/** Errors with which a server refuses a client before it listens to commands: they are answers, to every command. */
+/** Errors with which a server refuses a client before it takes commands. They are the answer to every command. */
 const REFUSALS = ["WRONGPASS", "NOAUTH", "NOPERM", "DENIED", "ERR"];
 
-/** Whether an error is a server's answer to the connection itself. */
+/** Whether an error is the server's answer to the connection itself. */
 export function isRefusal(error: Error): boolean {
   return REFUSALS.some((code) => error.message.startsWith(`${code} `));
 }
 
-/** What Node says of certificates, by OpenSSL's names and its own, and of servers that speak no TLS. */
+/** The errors of Node for certificates, with OpenSSL's names and its own, and for servers without TLS. */
 const DISTRUST =
   /^(CERT_|ERROR_IN_CERT|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|INVALID_(CA|PURPOSE)|PATH_LENGTH|HOSTNAME_|ERR_TLS_CERT|ERR_SSL_)/;
 
-/** Whether a server has shown, or speaks, what it must not. It would again. */
+/** Whether a server's certificate or TLS is not acceptable. A retry would not help. */
 export function isDistrust(error: unknown): error is Error {
   return error instanceof Error && "code" in error && typeof error.code === "string" && DISTRUST.test(error.code);
 }
@@ -93,6 +96,6 @@ interface Host {
   getBuiltinModule?(name: "node:events"): { readonly errorMonitor: symbol } | undefined;
 }
 
-/** The event that tells of errors without handling them: whether somebody handles them remains the caller's affair. */
+/** This event only watches errors. Whether they are handled is up to the program. */
 export const errorMonitor: symbol =
   (globalThis as { process?: Host }).process?.getBuiltinModule?.("node:events")?.errorMonitor ?? Symbol("none");

@@ -21,7 +21,7 @@ import {
 type Parameters = readonly (string | Buffer)[];
 type Listener = (...event: unknown[]) => void;
 
-/** What we use of a client of node-redis. */
+/** What the driver uses of a client of node-redis. */
 export interface NodeRedis {
   readonly isOpen: boolean;
   readonly isReady: boolean;
@@ -37,7 +37,7 @@ export interface NodeRedis {
   off(event: string | symbol, listener: Listener): unknown;
 }
 
-/** Whether it is a client of node-redis, by its shape. */
+/** Whether an object is a client of node-redis, by its properties. */
 export function isNodeRedis(client: object): client is NodeRedis {
   return (
     ["sendCommand", "duplicate", "subscribe"].every((name) => typeof (client as never)[name] === "function") &&
@@ -45,23 +45,28 @@ export function isNodeRedis(client: object): client is NodeRedis {
   );
 }
 
-/** A connection is as good as what it says now: no queue, no second connection behind our back. */
+/** These options make the client report its real state: no queue, and no second connection. */
 const OURS = { disableOfflineQueue: true };
 
 /** The library's number of a string that the server sends as bytes (`RESP_TYPES.BLOB_STRING`). */
 const BLOB_STRING = 36;
 
-/** Per command: no timer (the machine has its own), and replies as the server sends them, whatever the client maps them to: a result may be any bytes. */
+/**
+ * Options of each command: no timer, because the machine has its own. Replies are as the server sends them, whatever
+ * the client's mapping, because a result may be any bytes.
+ */
 const plain = () => ({ timeout: undefined, typeMapping: { [BLOB_STRING]: Buffer } });
 let known: object | undefined;
 
 function call(client: NodeRedis, parameters: readonly Argument[]): Promise<RedisValue> {
-  // Where there is no Buffer there is no connection either, but this file is loaded.
+  // Without Buffer there are no connections, but this file may still be loaded.
   known ??= plain();
   return client.sendCommand(binary(parameters), known) as Promise<RedisValue>;
 }
 
-/** The names of a class and those above it: there may be several copies of the library, and this package imports none. */
+/**
+ * The names of a class and its ancestors. There may be several copies of the library, and this package imports none.
+ */
 function* kinds(error: Error): Iterable<string> {
   for (
     let at = Object.getPrototypeOf(error) as object | null;
@@ -72,7 +77,7 @@ function* kinds(error: Error): Iterable<string> {
   }
 }
 
-/** From the library's errors to outcomes. What is not here is in doubt. */
+/** The table of errors and outcomes. Any other error is in doubt. */
 export function judge(error: unknown): Judged {
   if (error instanceof Error) {
     for (const kind of kinds(error)) {
@@ -90,10 +95,10 @@ export function judge(error: unknown): Judged {
   return { failure: "unknown" };
 }
 
-/** How the library makes a client. */
+/** The library's function that makes a client. */
 export type CreateClient = (options: object) => NodeRedis;
 
-/** Our own connections to the server of an address; `tls`: with TLS, and with these settings. */
+/** The driver's own connections to the server of an address. `tls` has the settings of TLS, if it is used. */
 export function byAddress(createClient: CreateClient, address: RedisAddress, tls: object | undefined): Library {
   const { host, port, database, credentials } = address;
   const { user, password } = credentials;
@@ -102,12 +107,12 @@ export function byAddress(createClient: CreateClient, address: RedisAddress, tls
   return library((overrides) => createClient({ ...who, database, ...overrides }), socket);
 }
 
-/** Our own connections; `make` gives a client that has not been connected. */
+/** The driver's own connections. `make` makes a client that is not connected. */
 export function library(make: (overrides: object) => NodeRedis, socket?: object): Library {
   return {
     open(gone) {
       const client = make({ ...OURS, socket: { ...socket, reconnectStrategy: false } });
-      // Without a listener an error would end the process. It comes at every end of the connection.
+      // Without a listener, an error would end the process. Every end of the connection is one.
       let opened = false;
       client.on("error", () => {
         if (opened) {
@@ -123,7 +128,7 @@ export function library(make: (overrides: object) => NodeRedis, socket?: object)
       };
       return { session: connected(), end: () => end(client) };
     },
-    // Our own connection is opened again: what it says is not for good.
+    // The driver opens its own connection again, so the error does not mean that the client is closed.
     judge: (error) => {
       const judged = judge(error);
       return "failure" in judged && judged.failure === "closed" ? { failure: "not-sent" } : judged;
@@ -147,13 +152,13 @@ function session(client: NodeRedis, silence: () => void): Session {
 }
 
 function end(client: NodeRedis): void {
-  // It throws if there is nothing left to end.
+  // It throws if the connection has already ended.
   if (client.isOpen) {
     client.destroy();
   }
 }
 
-/** The caller's client: commands only, on its own terms. */
+/** The program's client. The driver only sends commands on it. */
 export function borrow(client: NodeRedis): Borrowed {
   let last: Error | null = null;
   const remember: Listener = (error) => {
@@ -162,7 +167,7 @@ export function borrow(client: NodeRedis): Borrowed {
   const forget: Listener = () => {
     last = null;
   };
-  // It watches: whether somebody handles the errors remains the caller's affair.
+  // This listener only watches. Whether the errors are handled is up to the program.
   client.on(errorMonitor, remember);
   client.on("ready", forget);
   return {

@@ -1,6 +1,6 @@
 /**
- * A connection of our own, opened when it is needed and opened again when it is needed after its end. The machines decide when to try again, so there
- * is no timer here, and nothing is sent later than it was meant.
+ * A connection of the driver's own. It is opened when a command needs it, also after it has ended. The machines decide
+ * when to retry, so this module has no timer for that, and sends nothing late.
  *
  * @module
  */
@@ -11,13 +11,16 @@ import type { Judged, Library, Opening, Session } from "./library.js";
 import { Unsent, isDistrust, isRefusal } from "./library.js";
 import { SILENT_AT_CLOSE } from "./unanswered.js";
 
-/** A server that accepts a connection and says nothing is as good as none. Less than a close waits: it finds the time for another attempt. */
+/**
+ * How long a server that accepts a connection may be silent. It is shorter than a close, so that a close has time for
+ * another attempt.
+ */
 const OPEN_WITHIN = 3000;
 
-/** Who hears of a connection. */
+/** The callbacks for a connection. */
 export interface Owner {
   opened(): void;
-  /** It could not be opened. */
+  /** The connection could not be opened. */
   trouble(error: unknown): void;
   /** A connection that was open has ended. */
   gone(): void;
@@ -41,7 +44,7 @@ export class OnDemand {
     return this.#session?.ready === true ? this.#session : null;
   }
 
-  /** The connection, when it is ready. Rejects with {@link Unsent}. */
+  /** Resolves when the connection is ready. Rejects with {@link Unsent}. */
   open(): Promise<Session> {
     const session = this.session;
     if (session !== null) {
@@ -63,7 +66,7 @@ export class OnDemand {
     this.drop();
   }
 
-  /** Ends the connection: the next one goes wherever the address leads then. */
+  /** Ends the connection. The next one resolves the address again. */
   drop(): void {
     const session = this.#session;
     this.#session = null;
@@ -93,8 +96,8 @@ export class OnDemand {
   }
 
   /**
-   * A server that has answered is there: node-redis 5.0 takes any accepted connection for one. Nothing else is sent before, so that nothing is left on a server
-   * that never answers. Any answer will do, a refusal too.
+   * Waits for a first answer, because node-redis 5.0 treats every accepted connection as ready. Nothing else is sent
+   * before, so a server that never answers gets no command. Any answer is enough, even an error.
    */
   async #greeted(opening: Promise<Session>): Promise<Session> {
     const session = await opening;
@@ -108,7 +111,7 @@ export class OnDemand {
     return session;
   }
 
-  /** A server that refuses the connection has answered: it would answer every command in the same way. */
+  /** The server refuses the connection. It would answer every command in the same way. */
   #judge(error: unknown): Judged {
     if (error instanceof Unsent) {
       return error.judged;

@@ -1,5 +1,5 @@
 /**
- * The channels that a client listens to, on a connection of their own.
+ * The channels of a client, on a separate connection.
  *
  * @module
  */
@@ -13,19 +13,19 @@ import { bytes } from "./library.js";
 import { OnDemand } from "./on-demand.js";
 import { type Fail, Unanswered } from "./unanswered.js";
 
-/** How often a connection that listens is asked whether it is alive, in ms: nobody speaks on it otherwise. */
+/** How often to send a PING, in ms: no call waits for an answer on a connection with subscriptions. */
 const HEARTBEAT = 5000;
 
-/** Who hears of subscriptions, by the commands that wanted them. */
+/** The callbacks for subscriptions. They name the command that subscribed. */
 export interface Subscriber {
-  /** The server has confirmed it. */
+  /** The server has confirmed the subscription. */
   listening(id: number): void;
   message(id: number): void;
   /** A subscription that was confirmed has ended. */
   gone(id: number): void;
-  /** It has come to nothing. */
+  /** The subscription failed. */
   failed(id: number, error: unknown): void;
-  /** A mistake in a program, which another attempt would meet again. */
+  /** A programming error: a retry would cause it again. */
   broken(error: unknown): void;
 }
 
@@ -38,9 +38,9 @@ export class Subscriptions {
   readonly #subscriber: Subscriber;
   readonly #connection: OnDemand;
   readonly #unanswered: Unanswered;
-  /** By the command that wanted it. */
+  /** The command that subscribed. */
   readonly #known = new Map<number, Subscription>();
-  /** What is under way, by the channel: see {@link #after}. */
+  /** The change in flight on each channel: see {@link #after}. */
   readonly #last = new Map<string, Promise<void>>();
   #beat: Timer | null = null;
   #closed = false;
@@ -87,7 +87,7 @@ export class Subscriptions {
       }
     }
     this.#after(channel, async () => {
-      // A connection that has ended listens to nothing.
+      // A connection that has ended has no subscriptions.
       const { session } = this.#connection;
       if (session !== null) {
         await this.#quietly(() => session.unsubscribe(channel));
@@ -95,7 +95,7 @@ export class Subscriptions {
     });
   }
 
-  /** Ends the connection: the next subscription makes another one. */
+  /** Ends the connection. The next subscription makes another one. */
   drop(): void {
     this.#connection.drop();
     this.#deaf();
@@ -114,8 +114,8 @@ export class Subscriptions {
   }
 
   /**
-   * Does one thing with a channel after the other: node-redis takes a subscription for its own that is asked for within the round trip of an UNSUBSCRIBE of
-   * the same channel, and forgets who listens when that has been answered.
+   * Makes one change of a channel after the other. If node-redis subscribes while an UNSUBSCRIBE of the same channel is
+   * in flight, it confirms the subscription at once, and forgets its listener when the answer comes.
    */
   #after(channel: Argument, work: () => Promise<void>): void {
     const key = name(channel);
@@ -134,11 +134,11 @@ export class Subscriptions {
     }
   }
 
-  /** The connection has ended: every subscription is told once. */
+  /** The connection has ended: reports each subscription once. */
   #deaf(): void {
     this.#stop();
     for (const [id, { confirmed }] of [...this.#known]) {
-      // What is not confirmed yet fails with its own request.
+      // An unconfirmed subscription fails with its own request.
       if (confirmed) {
         this.#known.delete(id);
         this.#subscriber.gone(id);
@@ -158,20 +158,21 @@ export class Subscriptions {
     });
   }
 
-  /** Has the server say something now and then, as long as it is listened to. */
+  /** Sends PING from time to time while there are subscriptions. */
   #listen(): void {
     this.#beat ??= later(HEARTBEAT, () => {
       this.#beat = null;
       const { session } = this.#connection;
       if (session !== null && this.#known.size > 0) {
-        // Any answer will do, a refusal too. In small letters: ioredis 5.0 itself refuses others on a connection with subscriptions.
+        // Any answer is enough, even an error. In lower case: ioredis 5.0 refuses other names on a connection with
+        // subscriptions.
         void this.#quietly(() => session.call(["ping"]));
         this.#listen();
       }
     });
   }
 
-  /** Asks what no contender waits for: the end of the connection tells of an error of the network. */
+  /** Sends a request that no contender waits for. If the network fails, the end of the connection reports it. */
   async #quietly(ask: () => Promise<unknown>): Promise<void> {
     try {
       await this.#expect(ask());

@@ -1,5 +1,6 @@
 /**
- * Answers that a server owes on one connection. A connection can be open while nothing comes through: only an answer that is overdue tells.
+ * The answers that a server owes on one connection. A connection can be open and deliver nothing, which only an overdue
+ * answer shows.
  *
  * @module
  */
@@ -8,32 +9,33 @@ import { now } from "../../clock.js";
 import { deadline } from "../../engine/timers.js";
 
 /**
- * How long a server may be silent while it owes an answer, in ms. An answer that takes longer than a third of the lease by default still counts, so this is
- * more; it is less than such a lease has left when its renewal is asked for, and less than a try waits, whose refusal is to name the silence.
+ * How long a server may be silent while it owes an answer, in ms. It is longer than a third of the default lease,
+ * because a later answer still counts. It is shorter than the rest of such a lease at its renewal, and than a try,
+ * whose refusal has to name the silence.
  */
 export const SILENT_AFTER = 4900;
 
-/** The same for a client that closes: it waits for 5 s, and another connection is to be made within them. */
+/** The same for a client that closes. It waits for 5 s, and has to make another connection within them. */
 export const SILENT_AT_CLOSE = 1000;
 
-/** Is told when an answer does not come. */
+/** Called when an answer is overdue. */
 export type Fail = (error: Error) => void;
 
-/** The answers of one connection after another. */
+/** The answers owed on one connection after another. */
 export class Unanswered {
   readonly #silent: (error: Error) => void;
   readonly #unanswered = new Set<Fail>();
   #limit = SILENT_AFTER;
-  /** When the server has last answered, or had nothing to answer. */
+  /** When the server last answered, or owed no answer. */
   #since = 0;
   #cancel: (() => void) | null = null;
 
-  /** `silent` is called when the server is. */
+  /** `silent` is called when an answer is overdue. */
   constructor(silent: (error: Error) => void) {
     this.#silent = silent;
   }
 
-  /** A request goes out. */
+  /** A request is sent. */
   begin(fail: Fail): void {
     if (this.#unanswered.size === 0) {
       this.#since = now();
@@ -44,13 +46,13 @@ export class Unanswered {
     }
   }
 
-  /** An answer has come, or there will be none. Gives whether somebody still waits for it. */
+  /** An answer has arrived, or none will. Returns whether a request still waits for it. */
   settle(fail: Fail): boolean {
     this.#since = now();
     return this.#unanswered.delete(fail);
   }
 
-  /** From now on the server has less time. */
+  /** From now on, an answer is overdue earlier. */
   hurry(): void {
     this.#limit = SILENT_AT_CLOSE;
     this.#cancel?.();

@@ -1,11 +1,11 @@
 /**
- * Objects of the Redis libraries that look like a client of one server and are none.
+ * Objects of the Redis libraries that look like a client of one server, but are not.
  *
  * @module
  */
 
 interface Row {
-  /** What only such an object has. */
+  /** A property that only such an object has. */
   readonly when: (client: object) => boolean;
   readonly why: string;
 }
@@ -23,7 +23,7 @@ const ROWS: readonly Row[] = [
     why: `a cluster client cannot be used: ${ONE_SERVER}`,
   },
   {
-    // The second is what such a client lends: one connection, to the server that leads at present.
+    // The second is what such a client lends: one connection to the server that leads at present.
     when: (client) => has("getMasterNode")(client) || has("sendCommand", "release")(client),
     why: `a sentinel client of node-redis cannot be used: ${ONE_SERVER}, or an ioredis client with sentinels`,
   },
@@ -38,7 +38,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-/** Why an object cannot be used, or null. */
+/** Why an object cannot be used; null if it can. */
 export function unsupported(client: object): string | null {
   return ROWS.find(({ when }) => when(client))?.why ?? null;
 }

@@ -1,14 +1,14 @@
 /**
- * Who may do what with nodes.
+ * The ACL of nodes.
  *
  * @module
  */
 
 import { unreadable } from "../../errors.js";
 
-/** Who may do what with the nodes that are created. */
+/** One entry of the ACL of the nodes that the client creates. */
 export interface Acl {
-  /** A sum of 1 read, 2 write, 4 create, 8 delete, 16 admin. */
+  /** The sum of 1 read, 2 write, 4 create, 8 delete and 16 admin. */
   readonly permissions: number;
   readonly scheme: string;
   readonly id: string;
@@ -16,7 +16,7 @@ export interface Acl {
 
 export const OPEN: readonly Acl[] = [{ permissions: 31, scheme: "world", id: "anyone" }];
 
-/** @throws ConfigError for what is no list of such. */
+/** @throws ConfigError if it is not a list of entries. */
 export function checkedAcl(acl: unknown): readonly Acl[] | undefined {
   if (acl === undefined) {
     return undefined;

@@ -1,5 +1,5 @@
 /**
- * The driver for ZooKeeper, over node-zookeeper-client.
+ * The driver for ZooKeeper, with node-zookeeper-client.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { type Acl, OPEN } from "./acl.js";
 import type { PartResult, Response, ZkClient } from "./library.js";
 import { type Listener, type Result, Session } from "./session.js";
 
-/** The caller's connected client, or a function that makes clients for us: one a session. */
+/** The program's connected client; or a function that makes clients for the driver, one for each session. */
 export type Source = { readonly client: ZkClient } | { readonly make: () => ZkClient };
 
 /** Carries out commands for ZooKeeper. */
@@ -26,7 +26,7 @@ export class ZooKeeperDriver implements Driver {
   #sink!: Sink;
   #session: Session | null = null;
 
-  /** `at`: where the server is, for error texts. */
+  /** `at` is the servers' addresses, for error texts. */
   constructor(source: Source, acl: readonly Acl[] = OPEN, at = "the address of the given client") {
     this.#source = source;
     this.#acl = acl;
@@ -59,7 +59,7 @@ export class ZooKeeperDriver implements Driver {
   }
 
   closing(): void {
-    // Without a session nothing has been sent, and with one the machines know what has.
+    // Without a session, nothing was sent. With one, the machines know what was sent.
   }
 
   async close(within: number): Promise<void> {
@@ -103,7 +103,10 @@ export class ZooKeeperDriver implements Driver {
     };
   }
 
-  /** An expired session is followed by a new one, if we may make it. The library's client is of no use after an expiry. */
+  /**
+   * Makes a new session after an expiry, if the driver makes its own. The library's client cannot be used after an
+   * expiry.
+   */
   #renew(expired: bigint): void {
     const over = this.#session;
     if (over === null) {
@@ -163,10 +166,10 @@ function answer(hub: Hub, now: number, { id, operation }: NodeCommand, session: 
   }
 }
 
-/** What else a part says when another one is to blame. */
+/** The error of the other parts, if one part of a multi fails. */
 const ROLLED_BACK = [0, -2];
 
-/** A multi that has failed says so in each of its parts, while its header knows of no error. */
+/** Every part of a failed multi has an error, although the header of the answer has none. */
 function answerMulti(hub: Hub, now: number, id: number, session: bigint, results: readonly PartResult[]): void {
   const failed = results.find(({ err }) => err !== undefined && !ROLLED_BACK.includes(err));
   if (failed?.err !== undefined) {

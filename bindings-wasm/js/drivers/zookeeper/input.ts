@@ -1,28 +1,31 @@
 /**
- * What arrives on the library's socket, handed to the library one frame at a time.
- *
- * The library reads what follows a frame by calling itself: an answer of 20 bytes takes a level of the stack, and the two or three thousand that one read
- * of a busy socket brings overflow it. The error comes out of whatever happens to run then, be it in the middle of the WebAssembly module.
+ * Passes what arrives on the library's socket to the library, one frame at a time. The library calls itself for each
+ * further frame. An answer of 20 bytes takes one level of the stack, and one read of a busy socket has two or three
+ * thousand of them. This overflows the stack. The error then appears in whatever code is running, perhaps in the middle
+ * of the WebAssembly module.
  *
  * @module
  */
 
 import type { Manager } from "./library.js";
 
-/** Who hears of the input. Several may share a connection manager. */
+/** The listeners for the input. Several may share a connection manager. */
 export interface Ear {
   /** Something has arrived. */
   heard(): void;
-  /** The library could not read a frame. Gives whether the rest can be read nevertheless. */
+  /** The library could not parse a frame. Returns whether the rest can still be parsed. */
   unreadable(error: unknown): boolean;
 }
 
-/** Bytes before a frame that say how long it is. */
+/** The bytes before a frame that have its length. */
 const LENGTH = 4;
 
 const guards = new WeakMap<Manager, Set<Ear>>();
 
-/** Stands between the socket and the library from now on. Gives the function that takes the ear away, and with the last one the guard. */
+/**
+ * Intercepts the socket's input from now on. Returns the function that removes the listener, and with the last listener
+ * the interception.
+ */
 export function guard(manager: Manager, ear: Ear): () => void {
   const ears = guards.get(manager) ?? new Set();
   if (ears.size === 0) {
@@ -41,7 +44,6 @@ export function guard(manager: Manager, ear: Ear): () => void {
 
 function install(manager: Manager, ears: ReadonlySet<Ear>): void {
   // Called with the manager as its `this`, below.
-  // eslint-disable-next-line @typescript-eslint/unbound-method
   const original = (Object.getPrototypeOf(manager) as Manager).onSocketData;
   const guarded = (data: Buffer) => {
     for (const ear of ears) {
@@ -49,7 +51,7 @@ function install(manager: Manager, ears: ReadonlySet<Ear>): void {
     }
     const { socket } = manager;
     let rest = manager.pendingBuffer === null ? data : Buffer.concat([manager.pendingBuffer, data]);
-    // The library would put it before the frame that it gets.
+    // The library would put it before the next frame.
     manager.pendingBuffer = null;
     for (let end = frame(rest); end !== null; end = frame(rest)) {
       const first = rest.subarray(0, end);
@@ -65,13 +67,13 @@ function install(manager: Manager, ears: ReadonlySet<Ear>): void {
         }
       }
       if (socket?.destroyed === true) {
-        return; // The rest belongs to a connection that is over.
+        return; // The rest belongs to a connection that has ended.
       }
     }
     manager.pendingBuffer = rest.length === 0 ? null : rest;
   };
   manager.onSocketData = guarded;
-  // A socket that is open already has the original bound to it.
+  // If the socket is already open, the original function is bound to it.
   const { socket } = manager;
   const [bound] = socket?.listeners("data") ?? [];
   if (socket !== undefined && bound !== undefined) {
@@ -80,12 +82,12 @@ function install(manager: Manager, ears: ReadonlySet<Ear>): void {
   }
 }
 
-/** Where the first frame ends; null: it has not arrived as a whole. */
+/** The end of the first frame; null if it is not complete. */
 function frame(bytes: Buffer): number | null {
   if (bytes.length < LENGTH) {
     return null;
   }
-  // A length below zero is none: the library gets the four bytes, and finds nothing in them.
+  // A negative length is not valid. The library gets the four bytes, and ignores them.
   const end = LENGTH + Math.max(0, bytes.readInt32BE(0));
   return bytes.length < end ? null : end;
 }

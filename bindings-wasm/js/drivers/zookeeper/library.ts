@@ -1,11 +1,11 @@
 /**
- * What we use of node-zookeeper-client 1.1.3. Its public methods retry, lose the czxid and cannot pipeline, so requests go to its connection
- * manager directly: the same object that the methods use, reachable from the client.
+ * What the driver uses of node-zookeeper-client 1.1.3. Its public methods retry, drop the czxid and cannot pipeline. So
+ * the driver passes requests to its connection manager, the object that these methods use.
  *
  * @module
  */
 
-/** States of the connection manager. */
+/** The states of the connection manager. */
 export const STATE = {
   authFailed: -4,
   expired: -3,
@@ -16,14 +16,14 @@ export const STATE = {
   connected: 2,
 };
 
-/** A packet as the connection manager wants it. */
+/** A packet, as the connection manager takes it. */
 export interface Packet {
   readonly header: { readonly type: number; xid: number };
   readonly payload: { setChrootPath(chroot: string): void };
   toBuffer(): Buffer;
 }
 
-/** A node's state: longs are 8 bytes. */
+/** A node's stat; longs are 8 bytes. */
 export interface RawStat {
   readonly czxid: Buffer;
   readonly mzxid: Buffer;
@@ -33,7 +33,7 @@ export interface RawStat {
   readonly version: number;
 }
 
-/** What came of one part of a multi: `path` of a create, `err` if the multi has failed. */
+/** The result of one part of a multi: the `path` of a create, or `err` if the multi has failed. */
 export interface PartResult {
   readonly path?: string;
   readonly err?: number;
@@ -42,25 +42,25 @@ export interface PartResult {
 /** An answer. */
 export interface Response {
   readonly header: { readonly zxid: Buffer };
-  /** What there is of it goes by the type in the request's header. */
+  /** The type in the request's header decides which of these there are. */
   readonly payload: {
     readonly path: string;
     readonly children: string[];
     readonly data?: Buffer;
     readonly stat: RawStat;
-    /** Of a multi: what came of each part. */
+    /** Of a multi: the result of each part. */
     readonly results: readonly PartResult[];
   };
 }
 
-/** An error of the library; with a response it is the server's answer. */
+/** An error of the library. If it has a response, it is the server's answer. */
 export interface ZkError extends Error {
   readonly code: number;
 }
 
 export type Callback = (error: ZkError | null | undefined, response?: Response) => void;
 
-/** What a watch says: 1 created, 2 deleted, 3 changed, 4 children. */
+/** The event of a watch: 1 created, 2 deleted, 3 changed, 4 children. */
 export interface WatchedEvent {
   readonly type: number;
 }
@@ -103,7 +103,7 @@ export interface Manager extends Emitter {
   connect(): void;
 }
 
-/** Where a ZooKeeper listens unless its address says something else. */
+/** The default port of ZooKeeper. */
 const PORT = 2181;
 
 /** A client. */
@@ -113,13 +113,16 @@ export interface ZkClient {
   close(): void;
 }
 
-/** Whether it is a client of node-zookeeper-client, by its shape. */
+/** Whether an object is a client of node-zookeeper-client, by its properties. */
 export function isZkClient(client: object): client is ZkClient {
   const manager = (client as Partial<ZkClient>).connectionManager as Partial<Manager> | undefined;
   return typeof manager?.queue === "function" && typeof manager.onSocketData === "function";
 }
 
-/** The library cuts an IPv6 address at its first colon: a client that has not been connected gets the servers as the address names them. */
+/**
+ * The library cuts an IPv6 address at its first colon. This sets the servers of the address in a client that is not
+ * connected.
+ */
 export function withServers(client: ZkClient, hosts: string): ZkClient {
   const manager = client.connectionManager;
   manager.servers = hosts.split(",").map((server) => {

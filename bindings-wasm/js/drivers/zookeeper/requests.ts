@@ -1,6 +1,7 @@
 /**
- * Requests as bytes. The library picks the decoder of an answer by the type in the packet's header and nothing else, so the header says how to
- * decode and the bytes say what to do: that makes operations possible that the library does not know (container, sync).
+ * Requests as bytes. The library chooses the decoder of an answer only by the type in the packet's header. So the
+ * header says how to decode, and the bytes say what to do. This allows operations that the library does not have
+ * (container, sync).
  *
  * @module
  */
@@ -11,7 +12,10 @@ import type { Packet } from "./library.js";
 
 const OPCODE = { create: 1, container: 19, children: 12, get: 4, set: 5, delete: 2, sync: 9, check: 13, multi: 14 };
 
-/** What decodes the answer: a path, nothing, data with a stat, a stat, children with a stat, what came of each part. */
+/**
+ * The decoder of the answer: a path, nothing, data with a stat, a stat, children with a stat, or the results of the
+ * parts.
+ */
 const DECODER = { create: 1, delete: 2, sync: 2, get: 4, set: 5, children: 12, multi: 14 };
 
 // Flags of commands (docs/reference/drivers.md) and, for create, of the protocol.
@@ -20,7 +24,7 @@ const CONTAINER = 2;
 export const WATCH = 4;
 const EPHEMERAL = 8;
 
-/** The protocol's modes, by our flags. */
+/** The protocol's modes by fencepost's flags. */
 const CREATE_MODE = new Map([
   [EPHEMERAL, 1],
   [EPHEMERAL_SEQUENTIAL, 3],
@@ -30,12 +34,12 @@ const CREATE_MODE = new Map([
 /** A command that the server carries out. */
 export type ServerCommand = NodeCommand & { readonly operation: Exclude<NodeCommand["operation"], "reconnect"> };
 
-/** Whether a command is for the server; the others are for the driver. */
+/** Whether a command is for the server. The others are for the driver. */
 export function isForServer(command: NodeCommand): command is ServerCommand {
   return command.operation !== "reconnect";
 }
 
-/** A request that says when the library looks for the answer's owner. */
+/** A request that reports when the library looks for the request of an answer. */
 export class Request implements Packet {
   readonly header: { readonly type: number; xid: number };
   readonly payload: { setChrootPath(chroot: string): void };
@@ -73,7 +77,7 @@ export class Request implements Packet {
   toBuffer(): Buffer {
     const bytes = new Writer(this.#xid, opcode(this.command));
     if (this.command.operation === "multi") {
-      // Each part comes after a header of its own: its type, whether it is the end, and an error that nobody reads.
+      // A header comes before each part: its type, whether it is the end, and an error that the server ignores.
       for (const part of this.command.parts) {
         bytes.int(opcode(part)).flag(false).int(-1);
         this.#write(bytes, part, part.version);
@@ -116,7 +120,7 @@ function opcode({ operation, flags }: ServerCommand | Part): number {
   return operation === "create" && flags === CONTAINER ? OPCODE.container : OPCODE[operation];
 }
 
-/** Jute, as far as requests need it. */
+/** Writes Jute, as far as requests need it. */
 class Writer {
   #bytes = Buffer.allocUnsafe(256);
   #end = 4;

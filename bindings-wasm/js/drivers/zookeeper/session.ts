@@ -1,5 +1,6 @@
 /**
- * One client of node-zookeeper-client, for as long as its session lives, with the library's defects mended from outside: see the comments at each.
+ * One client of node-zookeeper-client, as long as its session. It works around the library's defects: see the comments
+ * at each.
  *
  * @module
  */
@@ -16,35 +17,35 @@ import { type Callback, type Manager, type Packet, type Response, STATE, type Zk
 import { Request, WATCH, isForServer } from "./requests.js";
 import { Watches } from "./watches.js";
 
-/** What came of a request: the answer, the server's error, or nothing. */
+/** The outcome of a request: the answer, the server's error, or none. */
 export type Result =
   | { readonly response: Response }
   | { readonly code: number; readonly error?: unknown }
   | { readonly failure: Failure; readonly error?: unknown };
 
-/** Who hears of a session. */
+/** The listener of a session. */
 export interface Listener {
   answered(command: NodeCommand, session: bigint, result: Result): void;
-  /** What has been made of an answer (to that command), or of something else that the library has said, has met a mistake in a program. */
+  /** A programming error in handling an answer (to that command), or another report of the library. */
   broken(error: unknown, command?: NodeCommand): void;
   /** Why there is no connection. */
   trouble(error: Error): void;
   fired(ids: readonly number[], session: bigint, event: "deleted" | "changed"): void;
-  /** A server is about to be asked for a new session. */
+  /** The client is about to connect for a new session. */
   connecting(): void;
   connected(session: bigint, timeout: number): void;
   suspended(session: bigint): void;
-  /** The session's end; nothing comes after it. */
+  /** The session has ended, and no report follows. */
   ended(session: bigint, how: "expired" | "auth-failed" | "closed"): void;
 }
 
-/** Pauses between rounds over all servers, in ms at most. */
+/** The longest pause between rounds over all servers, in ms. */
 const SPIN = 200;
 
-/** After so much of the session's timeout without a word from the server the connection counts as dead: pings are sent each third. */
+/** After this part of the session timeout without an answer, the connection counts as dead. Pings go out each third. */
 const SILENCE = 2 / 3;
 
-/** How long a client of our own may take to say goodbye, in ms. */
+/** How long a client of the driver's own may take to close its session, in ms. */
 const CLOSE_WITHIN = 1000;
 
 export class Session {
@@ -56,23 +57,23 @@ export class Session {
   readonly #onState = (state: number) => {
     this.#safely(() => this.#changed(state));
   };
-  /** What is under way, with the session it was sent in. */
+  /** The requests in flight, with the session in which they were sent. */
   readonly #sent = new Map<Request, bigint>();
   readonly #watches: Watches;
   readonly #seen = (request: Request) => {
     this.#current = request;
   };
-  /** Takes away what stands between the socket and the library. */
+  /** Removes the interception of the socket's input. */
   readonly #unguard: () => void;
   #current: Request | null = null;
   #id = 0n;
   #up = false;
-  /** Whether the listener believes that the session is connected. */
+  /** Whether the last report to the listener was that the session is connected. */
   #told = false;
   #over = false;
   #heard = 0;
   #corked: Manager["socket"] | null = null;
-  /** How many handshakes have come to nothing, one after the other. */
+  /** How many handshakes in a row have failed. */
   #failures = 0;
   #watchdog: Timer | undefined;
 
@@ -107,7 +108,7 @@ export class Session {
       this.#listener.answered(command, this.#id, { failure });
       return;
     }
-    // What is sent in one turn goes out in one packet.
+    // The requests of one turn go out in one packet.
     if (this.#corked === null && this.#manager.socket !== undefined) {
       this.#corked = this.#manager.socket;
       this.#corked.cork();
@@ -121,7 +122,7 @@ export class Session {
     this.#corked = null;
   }
 
-  /** The server owes an answer for too long. A connection of our own goes to the next server of the address, in the same session. */
+  /** An answer is overdue. A connection of the driver's own goes to the next server, in the same session. */
   #leave(): void {
     if (this.#own && this.#up) {
       this.#up = false;
@@ -129,13 +130,15 @@ export class Session {
     }
   }
 
-  /** Whether a client that connects has asked no server yet. A server that has been asked may have begun a session already. */
+  /**
+   * Whether a connecting client has sent no request for a session yet. After that request, a session may have begun.
+   */
   #isUnasked(): boolean {
     const { state, socket } = this.#manager;
     return state === STATE.connecting && (socket === undefined || socket.connecting || socket.destroyed);
   }
 
-  /** Removes what we have hung into the client; ends it if it is our own, in so many ms at most. */
+  /** Removes the driver's listeners. Closes the client if it is the driver's own, within so many ms. */
   async close(within = CLOSE_WITHIN): Promise<void> {
     this.#over = true;
     this.#up = false;
@@ -150,7 +153,7 @@ export class Session {
     this.#unguard();
   }
 
-  /** The machine `key` watches nothing any more. */
+  /** The contender of the machine `key` has ended. */
   forget(key: number): void {
     this.#watches.forget(key);
   }
@@ -172,7 +175,8 @@ export class Session {
       } else if (response !== undefined) {
         this.#settle(request, { code: error.code, error });
       } else {
-        // The library fails what is under way while it still calls itself connected: what we sent now would fail in the same loop, for ever.
+        // The library reports the failures of requests in flight while its state is still connected. A request that was
+        // sent now would fail in the same loop, for ever.
         this.#up = false;
         this.#settle(request, { failure: "unknown", error });
       }
@@ -228,7 +232,8 @@ export class Session {
   #disconnected(): void {
     this.#up = false;
     this.#corked = null;
-    // The library forgets to drop half a frame: it would be glued to the next connection's first one, and read as an expired session.
+    // The library keeps half a frame. It would put it before the first frame of the next connection, and read an
+    // expired session.
     this.#manager.pendingBuffer = null;
     this.#settleAll();
     if (this.#told) {
@@ -237,7 +242,10 @@ export class Session {
     }
   }
 
-  /** What has not been written would be sent after a reconnect, or never be called back: it is taken out. The rest is in doubt. */
+  /**
+   * Requests that were not written would be sent after a reconnect, or get no callback: removes them. The others are in
+   * doubt.
+   */
   #settleAll(): void {
     const queue = this.#manager.packetQueue.queue;
     const unsent = new Set<Packet>(
@@ -260,8 +268,9 @@ export class Session {
   }
 
   /**
-   * The library throws on error codes that it does not know (-118, -121 … -127), out of the socket's handler: an uncaught exception, and a callback that
-   * never comes. Whose answer it was is known from who was asked for its number last.
+   * The library throws on error codes that it does not know (-118, -121 … -127), from the socket's handler: an uncaught
+   * exception, and a callback that never comes. The last request whose number was read is the one that the answer
+   * belongs to.
    */
   #unreadable(error: unknown): boolean {
     const found = /^Unknown code: (-?\d+)$/.exec(error instanceof Error ? error.message : "");
@@ -274,7 +283,10 @@ export class Session {
     return true;
   }
 
-  /** Runs what the library calls. A mistake in it is ours: the library would take it for bad bytes from the server, connect anew, and ask again. */
+  /**
+   * Runs a callback of the library. The library would take an error in it for bad bytes from the server, reconnect, and
+   * ask again.
+   */
   #safely(call: () => void, request?: Request): void {
     try {
       call();
@@ -283,7 +295,7 @@ export class Session {
     }
   }
 
-  /** A client of our own keeps no process alive, tries again soon, and notices a peer that has fallen silent. */
+  /** A client of the driver's own does not keep the process alive, retries soon, and notices a silent server. */
   #tame(): void {
     const manager = this.#manager;
     manager.findNextServer = (callback) => {
@@ -302,7 +314,7 @@ export class Session {
       });
     };
     const look = () => {
-      // The event loop may have stood still: what has arrived meanwhile is heard first.
+      // If the event loop was blocked, what has arrived comes first.
       afterInput(() => {
         if (!this.#over && this.#isSilent()) {
           this.#heard = now();
@@ -314,7 +326,7 @@ export class Session {
     const often = Math.max(20, Math.min(this.#silenceLimit() / 4, 1000));
     let last = now();
     this.#watchdog = setInterval(() => {
-      // While the event loop stood still, no ping was sent and nothing was heard: that is no silence of the server.
+      // While the event loop was blocked, no ping was sent and nothing was read. This is no silence of the server.
       const present = now();
       this.#heard += Math.max(0, present - last - 2 * often);
       last = present;
@@ -330,13 +342,13 @@ export class Session {
     return (state === STATE.connecting || state === STATE.connected) && now() - this.#heard > this.#silenceLimit();
   }
 
-  /** How long the server may say nothing, in ms. */
+  /** How long the server may be silent, in ms. */
   #silenceLimit(): number {
     const { state, sessionTimeout } = this.#manager;
     return state === STATE.connected ? sessionTimeout * SILENCE : handshakeTimeout(sessionTimeout, this.#failures);
   }
 
-  /** The library keeps to itself why a connection has come to nothing. */
+  /** The library does not report why a connection failed. */
   #explain(): void {
     const { socket } = this.#manager;
     let error: Error | null = null;
@@ -355,7 +367,7 @@ export class Session {
     });
   }
 
-  /** Says goodbye, so that the session's nodes go at once; only a connected client can. */
+  /** Closes the session, so that the server deletes its nodes at once. Only a connected client can. */
   async #end(within: number): Promise<void> {
     const manager = this.#manager;
     if (manager.state === STATE.connected) {

@@ -1,5 +1,6 @@
 /**
- * Watches on one session: the library keeps listeners, one of ours for each path, and several commands may wait for the same.
+ * The watches of one session. The library keeps listeners: the driver adds one for each path, for all commands that
+ * watch it.
  *
  * @module
  */
@@ -7,16 +8,16 @@
 import type { NodeCommand } from "../../hub/outputs.js";
 import type { Manager, WatchedEvent } from "./library.js";
 
-/** What a watch says. */
+/** The event of a watch. */
 export type Fired = (ids: readonly number[], event: "deleted" | "changed") => void;
 
 const DELETED = 2;
 
-/** Where the library keeps what. */
+/** The library's tables of listeners. */
 const PLACE = { get: "dataWatchers", children: "childWatchers" } as const;
 
 interface Watch {
-  /** The commands that wait for it, with the machines that they belong to. */
+  /** The commands that watch it, with their machines. */
   readonly commands: Map<number, number>;
   readonly watcher: (event: WatchedEvent) => void;
 }
@@ -25,7 +26,7 @@ type What = keyof typeof PLACE;
 
 export class Watches {
   readonly #manager: Manager;
-  /** What each machine has asked for. */
+  /** The watches of each machine. */
   readonly #byKey = new Map<number, { readonly what: What; readonly path: string; readonly id: number }[]>();
   readonly #known = { get: new Map<string, Watch>(), children: new Map<string, Watch>() };
 
@@ -33,7 +34,7 @@ export class Watches {
     this.#manager = manager;
   }
 
-  /** The answer to a read with a watch is here: no event can have come before it, because the library reads in order. */
+  /** A read with a watch has its answer. No event can have come before, because the library reads in order. */
   add({ id, key, path }: NodeCommand, what: What, fired: Fired): void {
     const known = this.#known[what];
     let watch = known.get(path);
@@ -60,7 +61,10 @@ export class Watches {
     this.#byKey.set(key, watched);
   }
 
-  /** A machine watches nothing any more. What nobody watches is taken out of the library: there it would stay until the node changes. */
+  /**
+   * The contender of a machine has ended. Without a watcher, the listener is removed from the library, which would keep
+   * it until the node changes.
+   */
   forget(key: number): void {
     for (const { what, path, id } of this.#byKey.get(key) ?? []) {
       const watch = this.#known[what].get(path);
@@ -72,7 +76,7 @@ export class Watches {
     this.#byKey.delete(key);
   }
 
-  /** Removes what we have hung into the library. */
+  /** Removes the driver's listeners from the library. */
   clear(): void {
     for (const what of ["get", "children"] as const) {
       for (const [path, watch] of this.#known[what]) {
@@ -94,7 +98,7 @@ export class Watches {
     const kept = this.#manager.watcherManager[PLACE[what]];
     const emitter = kept[path];
     emitter?.removeListener("notification", watcher);
-    // The library asks for every path it has when it reconnects, listeners or none.
+    // At a reconnect, the library sets watches for every path in its tables, even without listeners.
     if (emitter?.listenerCount("notification") === 0) {
       Reflect.deleteProperty(kept, path);
     }

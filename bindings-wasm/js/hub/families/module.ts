@@ -1,10 +1,11 @@
 /**
- * The WebAssembly module of a family: the machines that speak to one kind of server. It is compiled when it is first asked for.
+ * The WebAssembly module of a family: the machines for one kind of server. It is compiled when a program first needs
+ * it.
  *
  * @module
  */
 
 import type * as glue from "../glue/family.js";
 
-/** What all of them have. */
+/** What all modules have. */
 export type Module = Pick<typeof glue, "RawHub" | "Scope" | "Settings" | "optionType" | "parseAddress">;

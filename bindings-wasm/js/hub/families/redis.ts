@@ -11,7 +11,7 @@ import type { Module } from "./module.js";
 
 let compiled = false;
 
-/** @internal The module, compiled. */
+/** @internal The compiled module. */
 export function redisModule(): Module {
   if (!compiled) {
     glue.initSync({ module: bytes(base64) });
@@ -21,10 +21,9 @@ export function redisModule(): Module {
 }
 
 /**
- * Whether an error of a Redis server, from its code on, says that the server is a replica.
- *
- * On such an answer a driver drops this connection and resolves the server's address again, if the driver made the connection; on
- * the caller's own connection it does nothing. The hub gets the answer in any case.
+ * Whether an error of a Redis server says that the server is a replica. The error begins with its code. If so, and the
+ * driver made the connection, it ends the connection and resolves the address again. On a connection of the program, it
+ * does nothing. In both cases, it reports the answer to the hub.
  */
 export function isFromReplica(error: string): boolean {
   redisModule();

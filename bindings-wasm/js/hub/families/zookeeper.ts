@@ -1,5 +1,5 @@
 /**
- * The module for ZooKeeper, and for `memory:`, which is a model of it.
+ * The module for ZooKeeper, and for `memory:`, which is a model of ZooKeeper.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { Module } from "./module.js";
 
 let compiled = false;
 
-/** @internal The module, compiled. */
+/** @internal The compiled module. */
 export function zooKeeperModule(): Module {
   if (!compiled) {
     glue.initSync({ module: bytes(base64) });
@@ -21,8 +21,9 @@ export function zooKeeperModule(): Module {
 }
 
 /**
- * How long a ZooKeeper server may take to answer the handshake of a connection, in milliseconds: of a session's timeout in milliseconds,
- * after so many failures in a row. A server that starts accepts connections that it never answers.
+ * How long a driver waits for a ZooKeeper server to answer the handshake of a connection, in milliseconds. It depends
+ * on the session timeout, in milliseconds, and on how many handshakes in a row have failed. A server that is starting
+ * accepts connections and never answers them.
  */
 export function handshakeTimeout(sessionTimeout: number, failures: number): number {
   zooKeeperModule();

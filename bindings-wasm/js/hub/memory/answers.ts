@@ -1,12 +1,12 @@
 /**
- * Where the server inside the process leaves its answers: it gives them out while it is asked, and nothing is asked meanwhile.
+ * Takes the answers of the memory server. The server makes them during the call, and no other request comes in between.
  *
  * @module
  */
 
 import type { Stat } from "../hub.js";
 
-/** Whoever has asked. */
+/** The hub that has sent the request. */
 export interface Asker {
   created(path: string, zxid: bigint): void;
   children(names: readonly string[]): void;
@@ -18,7 +18,7 @@ export interface Asker {
 
 let asker: Asker | null = null;
 
-/** Gives the answers of what is asked meanwhile to `one`. */
+/** Passes the answers of the requests during `call` to one hub. */
 export function answering(one: Asker, ask: () => void): void {
   asker = one;
   try {
@@ -32,12 +32,12 @@ export function created(path: string, zxid: bigint): void {
   asker?.created(path, zxid);
 }
 
-/** No name has a slash. */
+/** No name contains a slash. */
 export function children(names: string): void {
   asker?.children(names === "" ? [] : names.split("/"));
 }
 
-/** What arrives is a view of the module's memory. */
+/** `data` is a view of the module's memory. */
 export function data(
   data: Uint8Array,
   czxid: bigint,

@@ -1,5 +1,5 @@
 /**
- * A hub that carries out its own commands on a server inside the process.
+ * A hub that carries out its own commands on a server in this process.
  *
  * @module
  */
@@ -11,10 +11,10 @@ import { Hub, type Settings, present } from "../hub.js";
 import { type NodeCommand, type Output, operationNumber } from "../outputs.js";
 import { type Asker, answering } from "./answers.js";
 
-/** A session has nothing to fear from a server without a clock: any timeout will do. */
+/** The server has no clock, so a session cannot expire. Any timeout will do. */
 const SESSION_TIMEOUT = 60_000;
 
-/** One session on a {@link MemoryServer}: a hub that never gives a command. */
+/** One session on a {@link MemoryServer}: a hub that never returns a command. */
 export class MemoryHub extends Hub {
   override readonly id: number;
   readonly #server: RawServer;
@@ -22,7 +22,7 @@ export class MemoryHub extends Hub {
   readonly #asker: Asker;
   /** The time of the last input. */
   #now = 0;
-  /** The command that is being carried out. */
+  /** The command that the hub is carrying out. */
   #command = 0;
 
   constructor(server: RawServer, now: number, seed: number) {
@@ -153,7 +153,7 @@ export class MemoryHub extends Hub {
     throw answersItself();
   }
 
-  /** Takes in what the server has said since last time. */
+  /** Handles what the server has reported since the last call. */
   #listen(now: number): void {
     this.#now = present(now);
     answering(this.#asker, () => this.#server.listen(this.#session));
