@@ -1,4 +1,4 @@
-//! What carries out commands: one module for each client library.
+//! The drivers carry out commands: one module for each client library.
 
 pub(crate) mod memory;
 #[cfg(feature = "redis")]
@@ -6,8 +6,8 @@ pub(crate) mod redis;
 #[cfg(feature = "zookeeper")]
 pub(crate) mod zookeeper;
 
-/// A number that spreads retries, and decides nothing.
+/// A seed. It only spreads retries over time.
 pub(crate) fn seed() -> u64 {
-    // Without randomness clients retry in step; who contends is told apart elsewhere.
+    // Without random bytes, all clients retry at the same time. Contender ids have another source.
     getrandom::u64().unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! `memory:`: a server inside the process. There is nothing to carry out: the hub does it by itself, and the driver wakes the others.
+//! `memory:`, a server in this process. The hub carries out its own commands, and the driver wakes the other hubs.
 
 use alloc::{
     collections::BTreeMap,
@@ -18,10 +18,10 @@ use crate::{
     engine::driver::{Completed, ConnectionTask, Driver as Commands, Sink},
 };
 
-/// The servers that have a name, for as long as somebody is connected to them.
+/// The servers with a name. A server exists as long as a client is connected to it.
 static NAMED: Mutex<BTreeMap<String, Weak<Place>>> = Mutex::new(BTreeMap::new());
 
-/// One server, and whom to wake.
+/// One server, and the clients to wake.
 #[derive(Default)]
 struct Place {
     server: MemoryServer,
@@ -37,12 +37,12 @@ impl Place {
 /// The driver of one client.
 pub(crate) struct Driver {
     place: Arc<Place>,
-    /// Its hub's, on the server.
+    /// The number of its hub on the server.
     id: u64,
 }
 
 impl Driver {
-    /// A hub on the server of that name (on a server of its own if the name is empty), and its driver.
+    /// Makes a hub and its driver on the server of that name. Without a name, it makes a new server.
     pub(crate) fn connect(name: &str, seed: u64) -> (Hub, Self) {
         let place = if name.is_empty() {
             Arc::default()
@@ -67,12 +67,12 @@ fn named(name: &str) -> Arc<Place> {
 }
 
 impl Commands for Driver {
-    /// A hub on a server in memory gives no commands.
+    /// A hub on a server in memory issues no commands.
     fn start(&self, _command: Command<Request>) -> BoxFuture<'static, Completed> {
         future::ready(Completed::Nothing).boxed()
     }
 
-    /// What one client does may concern others.
+    /// A call of one client may cause outputs of others.
     fn flush(&self) {
         let woken = self.place.server.take_woken();
         let others = woken.into_iter().filter(|id| *id != self.id);
@@ -89,7 +89,8 @@ impl Commands for Driver {
 }
 
 impl ConnectionTask for Driver {
-    /// There is no connection to keep. What has woken this client before will be seen in its task's first turn, which follows.
+    /// There is no connection to keep. If another client has woken this one already, the first turn of its task sees
+    /// that.
     fn run(self: Arc<Self>, sink: Arc<dyn Sink>) -> BoxFuture<'static, ()> {
         self.place.sinks().insert(self.id, Arc::downgrade(&sink));
         future::pending().boxed()

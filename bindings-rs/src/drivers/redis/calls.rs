@@ -1,4 +1,4 @@
-//! Commands on a connection: the program's, or one of our own.
+//! Sends commands on a connection of the program, or on the driver's own.
 
 use alloc::sync::Arc;
 use core::any::TypeId;
@@ -13,17 +13,17 @@ use redis::{
 use super::{health::Health, outcomes};
 use crate::engine::driver::Completed;
 
-/// Anything that commands can be sent on.
+/// A connection that can send commands.
 pub(super) trait Calls: Send + Sync {
     fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Completed>;
 }
 
-/// Somebody else's connection.
+/// A connection of the program.
 pub(super) struct Given<C>(pub(super) C);
 
 impl<C: 'static> Given<C> {
-    /// Whether the library makes such a connection again when it has ended. A multiplexed connection ends with its socket; managers and
-    /// clusters go on, and of a type that the program has made itself it is assumed.
+    /// Whether the library makes the connection again when it has ended. A multiplexed connection ends with its socket.
+    /// Managers and clusters go on; so, it is assumed, does a type of the program.
     pub(super) fn is_made_again() -> bool {
         TypeId::of::<C>() != TypeId::of::<MultiplexedConnection>()
     }
@@ -40,7 +40,7 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Calls for Given<C> {
     }
 }
 
-/// Our own.
+/// The driver's own connection.
 pub(super) struct Own(pub(super) MultiplexedConnection);
 
 impl Calls for Own {

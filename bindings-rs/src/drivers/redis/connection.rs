@@ -1,4 +1,4 @@
-//! The connection for commands: made, watched, and made again.
+//! The connection for commands: the driver makes it, watches it, and makes it again.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -15,7 +15,7 @@ use super::{
 };
 use crate::engine::driver::Sink;
 
-/// Between two attempts to connect: doubled up to the longest.
+/// The pause between two attempts to connect. It doubles up to the longest.
 const RETRY_AFTER: Duration = Duration::from_millis(10);
 const RETRY_AT_MOST: Duration = Duration::from_millis(500);
 
@@ -32,7 +32,7 @@ pub(super) async fn run(driver: &Driver, server: &Server, sink: &dyn Sink) {
                 health.over().await;
                 health.die();
                 driver.leave_subscriptions();
-                // The library's own error comes with the commands that were under way.
+                // The commands in flight return the library's own error.
                 *driver.line() = Line::Down(None);
             }
             Err(error) => {
@@ -53,13 +53,14 @@ pub(super) async fn run(driver: &Driver, server: &Server, sink: &dyn Sink) {
     }
 }
 
-/// What a server has said that does not want us, or that we do not want. Over RESP2 the library keeps the server's words to itself.
+/// The refusal of a server that does not accept the client, or that the client does not accept. Over RESP2, the library
+/// does not report the server's text.
 fn refusal(error: &RedisError) -> Option<(Refusal, String)> {
     if error.kind() == ErrorKind::AuthenticationFailed || matches!(error.code(), Some("WRONGPASS" | "NOAUTH"))
     {
         return Some((Refusal::AuthFailed, format!("WRONGPASS {error}")));
     }
-    // The server has answered and will answer so again, whatever the code: the library keeps that to itself.
+    // The server would answer in the same way again, whatever the code. The library does not report the code.
     let said = error.detail().unwrap_or_default();
     let no_database = ["DB index", "cluster mode", "permissions"]
         .iter()
@@ -72,7 +73,7 @@ fn refusal(error: &RedisError) -> Option<(Refusal, String)> {
 async fn connect(server: &Server, health: &Arc<Health>) -> Result<MultiplexedConnection, RedisError> {
     let (connection, driver) = server.connect().await?;
     let health = Arc::clone(health);
-    // Ends with the connection, or with the last clone of it.
+    // This ends with the connection, or with its last clone.
     tokio::spawn(async move {
         driver.await;
         health.die();

@@ -1,4 +1,4 @@
-//! The driver: which connection each command goes to.
+//! The driver chooses the connection of each command.
 
 use alloc::sync::Arc;
 
@@ -30,7 +30,8 @@ impl Driver {
                     command.arg(argument.as_slice());
                 }
                 health.sent();
-                // The library takes it when it is first polled, outside of the engine's lock: order does not matter here.
+                // The library takes the command at the first poll, outside the engine's lock. The order does not matter
+                // here.
                 return calls.call(id, command, Arc::clone(health));
             }
             Line::Up(_, _) if self.server.is_none() => (Outcome::Failed(Failure::Closed), None),
@@ -60,7 +61,7 @@ impl Commands for Driver {
                 id,
                 channel: channel(),
             },
-            // ZooKeeper's operations, or those of a later core: nothing that a Redis server could do.
+            // An operation of ZooKeeper or of a later core: a Redis server cannot do it.
             other => {
                 let error = format!("ERR unknown command '{}'", other.name());
                 let outcome = Outcome::Redis(Reply::Error(error));

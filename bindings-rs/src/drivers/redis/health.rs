@@ -1,4 +1,4 @@
-//! Whether a connection still answers.
+//! Finds out whether a connection still answers.
 
 use alloc::sync::Arc;
 use core::{
@@ -16,20 +16,20 @@ use tokio::sync::Notify;
 use super::outcomes::Answer;
 use crate::engine::{alarm::within, driver::Sink};
 
-/// Whether a connection is worth anything.
+/// Whether a connection can be used.
 #[derive(Default)]
 pub(super) struct Health {
     sent: AtomicU64,
     answered: AtomicU64,
     dead: AtomicBool,
     died: Notify,
-    /// The connection cannot be used any more once an error has said so: there is nothing that makes it again.
+    /// The connection cannot be used after an error that says so, because the library does not make it again.
     mortal: bool,
     error: Mutex<Option<RedisError>>,
 }
 
 impl Health {
-    /// Of a connection that ends with its first fatal error.
+    /// For a connection that ends with its first fatal error.
     pub(super) fn mortal() -> Self {
         Self {
             mortal: true,
@@ -59,12 +59,12 @@ impl Health {
         }
     }
 
-    /// The server at the other end is not the one that is wanted any more.
+    /// The server at the other end is not the right one any more.
     pub(super) fn leave(&self) {
         self.died.notify_one();
     }
 
-    /// Completes when a mortal connection has ended, with the error that has said so.
+    /// Completes when a connection that is not made again has ended, with its error.
     pub(super) async fn death(&self) -> RedisError {
         while !self.is_dead() {
             self.died.notified().await;
@@ -79,7 +79,7 @@ impl Health {
         self.died.notify_one();
     }
 
-    /// Completes when the connection has ended, or has fallen silent.
+    /// Completes when the connection has ended, or is silent for too long.
     pub(super) async fn over(&self) {
         tokio::select! {
             () = self.died.notified() => {}
@@ -87,7 +87,7 @@ impl Health {
         }
     }
 
-    /// Completes when the connection has left a command without any answer for so long that it must be a black hole.
+    /// Completes when a command has had no answer for so long that the connection must be dead.
     async fn silence(&self) {
         let mut silent = 0;
         let mut before = self.answered.load(Ordering::Relaxed);
@@ -104,7 +104,7 @@ impl Health {
         }
     }
 
-    /// Completes when there has been an answer.
+    /// Completes when an answer has arrived.
     async fn answer(&self) {
         let before = self.answered.load(Ordering::Relaxed);
         while self.answered.load(Ordering::Relaxed) == before {
@@ -113,7 +113,7 @@ impl Health {
     }
 }
 
-/// Some time. When it fires late, answers come first.
+/// Waits for some time. If the timer is late, answers come first.
 async fn tick() {
     let _never = within(TICK, core::future::pending::<()>()).await;
 }
@@ -121,14 +121,15 @@ async fn tick() {
 const TICK: Duration = Duration::from_secs(1);
 const SILENT_TICKS: u32 = 5;
 
-/// Why a call on the program's connection has had no answer.
+/// Why a call on the program's connection has no answer.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection given to Client::from_redis has not answered for {SILENT_TICKS} s: {remedy}")]
 struct Silent {
     remedy: &'static str,
 }
 
-/// Watches the program's connection until it ends; gives the error that has said so. It is not this client's to end, so its silence is reported.
+/// Watches the program's connection until it ends, and returns its error. The client does not end this connection, so
+/// it reports its silence.
 pub(super) async fn look_after(health: &Health, sink: &dyn Sink) -> RedisError {
     let remedy = if health.mortal {
         "end it and give another one"

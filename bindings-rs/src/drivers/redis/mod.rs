@@ -1,4 +1,5 @@
-//! Redis through the `redis` crate: conversion, one connection for commands, and another for subscriptions when one is needed.
+//! Redis with the `redis` crate: conversion, one connection for commands, and another for subscriptions when a waiter
+//! needs it.
 
 mod calls;
 mod connection;

@@ -1,9 +1,9 @@
-//! What stands for TLS in a build without it.
+//! Replaces TLS in a build without it.
 
 use redis::RedisError;
 use tokio::net::TcpStream;
 
-/// There is none.
+/// There are no settings.
 #[derive(Clone)]
 pub(super) enum Tls {}
 

@@ -1,4 +1,4 @@
-//! From the library's answers to outcomes, row by row.
+//! The table of the library's answers and their outcomes.
 
 use alloc::sync::Arc;
 
@@ -7,10 +7,10 @@ use redis::{ErrorKind, RedisError, ServerError, Value};
 
 use crate::{Native, engine::driver::Completed};
 
-/// What a command has come to, as the library says it.
+/// The result of a command, as the library returns it.
 pub(super) type Answer = Result<Value, RedisError>;
 
-/// What an answer comes to.
+/// The outcome of an answer.
 pub(super) fn completed(id: CommandId, answer: Answer) -> Completed {
     let answer = match answer {
         Err(error) if is_fault(&error) => return Completed::Fault(Arc::new(error)),
@@ -20,7 +20,7 @@ pub(super) fn completed(id: CommandId, answer: Answer) -> Completed {
     Completed::outcome(id, outcome, native)
 }
 
-/// Whether the library says that the call itself was wrong, or what it was made with. It would say so again.
+/// Whether the library says that the call itself or its configuration was wrong. A retry would fail in the same way.
 fn is_fault(error: &RedisError) -> bool {
     matches!(
         error.kind(),
@@ -32,7 +32,7 @@ fn is_fault(error: &RedisError) -> bool {
     )
 }
 
-/// What an answer means for the command that it is for, with the library's error if there is one.
+/// The outcome of a result, with the library's error if there is one.
 pub(super) fn of(answer: Answer) -> (Outcome, Option<Native>) {
     match answer {
         Ok(Value::ServerError(error)) => {
@@ -43,19 +43,21 @@ pub(super) fn of(answer: Answer) -> (Outcome, Option<Native>) {
         Ok(value) => (Outcome::Redis(reply(value)), None),
         Err(error) => {
             let outcome = match (error.code(), error.kind()) {
-                // Some connections raise what the server has answered.
+                // Some connections return the server's answer as an error.
                 (Some(code), _) => {
                     let detail = error.detail().unwrap_or_default();
                     Outcome::Redis(Reply::Error(format!("{code} {detail}")))
                 }
-                // Of a connection that is made again: over RESP2 the library keeps the server's words to itself.
+                // From a connection that the library makes again: over RESP2, the library does not report the server's
+                // text.
                 (None, ErrorKind::AuthenticationFailed) => {
                     Outcome::Redis(Reply::Error(format!("WRONGPASS {error}")))
                 }
                 (None, ErrorKind::InvalidClientConfig | ErrorKind::Client) => {
                     Outcome::Failed(Failure::NotSent)
                 }
-                // Broken, timed out, unreadable: perhaps executed. A call on a dead connection looks the same.
+                // Broken, timed out, unreadable: the server may have executed the command. A call on a dead connection
+                // looks the same.
                 (None, _) => Outcome::Failed(Failure::Unknown),
             };
             (outcome, Some(Arc::new(error)))
@@ -63,7 +65,7 @@ pub(super) fn of(answer: Answer) -> (Outcome, Option<Native>) {
     }
 }
 
-/// Whether a replica has answered, which carries out no write.
+/// Whether the answer is from a replica, which executes no write.
 pub(super) fn is_from_replica(answer: &Answer) -> bool {
     let error = match answer {
         Ok(Value::ServerError(error)) => line(error),
@@ -76,7 +78,7 @@ pub(super) fn is_from_replica(answer: &Answer) -> bool {
     fencepost_core::redis::is_from_replica(&error)
 }
 
-/// A value in the core's own form.
+/// A value in the core's form.
 fn reply(value: Value) -> Reply {
     match value {
         Value::Nil => Reply::Nil,
@@ -88,12 +90,12 @@ fn reply(value: Value) -> Reply {
         Value::Okay => Reply::Bytes(b"OK".to_vec()),
         Value::Array(items) | Value::Set(items) => Reply::Array(items.into_iter().map(reply).collect()),
         Value::ServerError(error) => Reply::Error(line(&error)),
-        // No script of ours answers anything else: a shape that fits nothing.
+        // No script of the core returns anything else. This shape fits no command.
         _ => Reply::Array(Vec::new()),
     }
 }
 
-/// A server's error as it stood on the wire.
+/// A server's error, as the server sent it.
 fn line(error: &ServerError) -> String {
     match error.details() {
         Some(details) => format!("{} {details}", error.code()),

@@ -1,4 +1,4 @@
-//! The server of an address, and how connections to it are made.
+//! The server of an address, and how the driver connects to it.
 
 use core::time::Duration;
 use std::io;
@@ -23,10 +23,10 @@ use crate::engine::alarm::within;
 /// How long one attempt to connect may take.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
-/// A connection, and what has to be polled for it until it ends.
+/// A connection, and the future that drives it until its end.
 pub(super) type Made = (MultiplexedConnection, BoxFuture<'static, ()>);
 
-/// Where, as whom, and whether by TLS.
+/// The address, the credentials, and whether to use TLS.
 #[derive(Clone)]
 pub(super) struct Server {
     host: String,
@@ -62,7 +62,7 @@ impl Server {
         })
     }
 
-    /// A connection for commands.
+    /// Makes a connection for commands.
     pub(super) async fn connect(&self) -> Result<Made, RedisError> {
         let stream = self.dial().await?;
         match &self.tls {
@@ -71,7 +71,7 @@ impl Server {
         }
     }
 
-    /// A connection for subscriptions.
+    /// Makes a connection for subscriptions.
     pub(super) async fn subscribe(&self) -> Result<PubSub, RedisError> {
         let stream = self.dial().await?;
         match &self.tls {
@@ -86,7 +86,7 @@ impl Server {
         Ok(stream)
     }
 
-    /// Without the library's own time limit: the machines have theirs, and a late answer still counts.
+    /// Without the library's own timeout: the machines have timers, and a late answer still counts.
     async fn commands<S>(&self, stream: S) -> Result<Made, RedisError>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -98,7 +98,7 @@ impl Server {
     }
 }
 
-/// Limits the time of something that connects.
+/// Limits the time to connect.
 pub(super) async fn limited<T>(
     connecting: impl Future<Output = Result<T, RedisError>>,
 ) -> Result<T, RedisError> {

@@ -1,4 +1,4 @@
-//! What a driver's parts share: where it connects to, and what can be sent at present.
+//! What the parts of a driver share: the server's address, and what can be sent at present.
 
 use alloc::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,22 +16,22 @@ use crate::Native;
 
 /// The driver of one client.
 pub(crate) struct Driver {
-    /// Where to connect to; nothing for a connection that was given.
+    /// The server to connect to; `None` for a connection of the program.
     pub(super) server: Option<Server>,
     line: Mutex<Line>,
-    /// Nothing if there is nothing to subscribe with.
+    /// `None` if the driver cannot subscribe.
     pub(super) orders: Option<Orders>,
 }
 
 /// What can be sent at present.
 pub(super) enum Line {
-    /// Nothing: there is no connection; and why.
+    /// Nothing, because there is no connection; with the reason.
     Down(Option<Native>),
     /// Commands.
     Up(Arc<dyn Calls>, Arc<Health>),
-    /// Nothing: the server has refused us.
+    /// Nothing, because the server has refused the client.
     Refused(String, Native),
-    /// Nothing ever again.
+    /// Nothing, for ever: the client is closed.
     Over,
 }
 
@@ -46,7 +46,7 @@ impl Driver {
         })
     }
 
-    /// A driver on a connection that somebody else keeps.
+    /// A driver on a connection of the program.
     pub(crate) fn given<C>(connection: C, subscribe_with: Option<redis::Client>) -> Self
     where
         C: ConnectionLike + Clone + Send + Sync + 'static,
@@ -67,7 +67,7 @@ impl Driver {
         self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The subscriptions may be with a server that is not the one of the address any more.
+    /// The subscriptions may be on a server that is not the one of the address any more.
     pub(super) fn leave_subscriptions(&self) {
         if let Some(orders) = &self.orders {
             orders.leave();

@@ -1,6 +1,5 @@
-//! The connection for subscriptions: made when the first one is wanted.
-//!
-//! It is a separate one, because on a shared one a server before 7.2 may mix messages into replies.
+//! The connection for subscriptions. The driver makes it for the first subscription. It is a separate connection,
+//! because a server before 7.2 may mix messages into replies on a shared one.
 
 use alloc::collections::BTreeMap;
 use core::time::Duration;
@@ -24,10 +23,10 @@ use super::{
 };
 use crate::engine::{driver::Completed, driver::Sink};
 
-/// How long a connection may be silent before it is asked for a sign of life.
+/// How long a connection may be silent before the driver sends PING.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// Something to do for the connection's keeper.
+/// A request to the task that keeps the connection.
 pub(super) enum Order {
     Subscribe { id: CommandId, channel: Vec<u8> },
     Unsubscribe { id: CommandId, channel: Vec<u8> },
@@ -35,11 +34,11 @@ pub(super) enum Order {
 
 type Slip = (Order, oneshot::Sender<Completed>);
 
-/// What subscriptions are made with.
+/// How to connect for subscriptions.
 pub(super) enum Source {
     /// The server of the address.
     Server(Server),
-    /// What the caller has given for it.
+    /// The connection settings of the program.
     Library(Client),
 }
 
@@ -52,7 +51,7 @@ impl Source {
     }
 }
 
-/// Where orders are given.
+/// Sends requests to that task.
 pub(super) struct Orders {
     source: Source,
     give: mpsc::UnboundedSender<Slip>,
@@ -71,14 +70,14 @@ impl Orders {
         }
     }
 
-    /// Has the connection given up, if there is one: the next subscription looks for the server anew.
+    /// Gives up the connection, if there is one. The next subscription resolves the address again.
     pub(super) fn leave(&self) {
         self.left.notify_one();
     }
 
     pub(super) fn give(&self, id: CommandId, order: Order) -> BoxFuture<'static, Completed> {
         let (done, doing) = oneshot::channel();
-        // Without a keeper the sender is dropped here, and that is the answer.
+        // Without the task, the sender is dropped here. That is the answer.
         let _kept = self.give.send((order, done));
         async move {
             let closed = || Completed::outcome(id, Outcome::Failed(Failure::Closed), None);
@@ -88,7 +87,7 @@ impl Orders {
     }
 }
 
-/// Carries out orders and passes on messages, as long as it is polled.
+/// Carries out requests and passes on messages, as long as it is polled.
 pub(super) async fn run(orders: &Orders, sink: &dyn Sink) {
     let taken = orders.take.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(mut taken) = taken else { return };
@@ -103,7 +102,7 @@ pub(super) async fn run(orders: &Orders, sink: &dyn Sink) {
             order = taken.recv() => match order {
                 Some((order, done)) => {
                     let outcome = listener.obey(order, sink).await;
-                    // Whoever has asked may have gone.
+                    // The caller may be gone.
                     let _heard = done.send(outcome);
                 }
                 None => return,
@@ -137,7 +136,7 @@ impl Listener<'_> {
                         self.lost(sink);
                     }
                     match self.source {
-                        // The library's word for a server whose certificate is not trusted, too.
+                        // The library's error for a server whose certificate is not trusted, too.
                         Source::Server(_) => {
                             let (outcome, native) = outcomes::of(Err(error));
                             Completed::outcome(id, outcome, native)
@@ -169,7 +168,7 @@ impl Listener<'_> {
         }
     }
 
-    /// A connection on which nothing comes may be one on which nothing ever will.
+    /// A silent connection may be dead, so this sends PING.
     async fn ask(&mut self, sink: &dyn Sink) {
         if let Some((requests, _)) = &mut self.connection
             && limited(requests.ping::<Value>()).await.is_err()
@@ -178,7 +177,7 @@ impl Listener<'_> {
         }
     }
 
-    /// The channel of the next message; nothing when the connection has ended.
+    /// The channel of the next message; `None` when the connection has ended.
     async fn next(&mut self) -> Option<Vec<u8>> {
         match &mut self.connection {
             Some((_, stream)) => {
@@ -195,7 +194,7 @@ impl Listener<'_> {
         }
     }
 
-    /// Messages may have been missed: whoever listened has to subscribe again.
+    /// Messages may be lost: each subscriber has to subscribe again.
     fn lost(&mut self, sink: &dyn Sink) {
         self.connection = None;
         for id in core::mem::take(&mut self.channels).into_values() {
@@ -204,7 +203,8 @@ impl Listener<'_> {
     }
 }
 
-/// Completes when nothing has come for so long that a connection has to be looked after. Without a channel, nothing would come.
+/// Completes when the connection has been silent for so long that the driver has to act. Without a channel, no message
+/// would come.
 async fn silence(listening: bool) {
     if listening {
         tokio::time::sleep(HEARTBEAT).await;

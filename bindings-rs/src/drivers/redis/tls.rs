@@ -1,5 +1,5 @@
-//! TLS by rustls. It is set up here rather than by the `redis` crate, which takes the cryptography that the process has installed, and panics
-//! if that is none or two.
+//! TLS by rustls. The driver sets it up itself: the `redis` crate takes the cryptography that the process has
+//! installed, and panics if there is none or there are two.
 
 use alloc::sync::Arc;
 use std::{fs::File, io::BufReader};
@@ -16,7 +16,7 @@ use tokio_rustls::{
     },
 };
 
-/// How to make sure of a server.
+/// How to check the server.
 #[derive(Clone)]
 pub(super) struct Tls {
     connector: TlsConnector,
@@ -24,7 +24,7 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    /// For the server `host`, whose certificate is checked against those in the file `ca`, or else against the system's.
+    /// For the server `host`. It checks the certificate against those in the file `ca`, or else against the system's.
     pub(super) fn new(host: &str, ca: Option<&str>) -> Result<Self, String> {
         let name = ServerName::try_from(host.to_owned()).map_err(|error| format!("{host}: {error}"))?;
         let roots = match ca {
@@ -42,7 +42,8 @@ impl Tls {
         })
     }
 
-    /// Shakes hands. What the server has shown, or speaks, is [`ErrorKind::InvalidClientConfig`] if it is not what it has to be.
+    /// Does the handshake. If the certificate or the TLS of the server is not acceptable, the error is
+    /// [`ErrorKind::InvalidClientConfig`].
     pub(super) async fn wrap(&self, stream: TcpStream) -> Result<TlsStream<TcpStream>, RedisError> {
         let shaken = self.connector.connect(self.name.clone(), stream).await;
         shaken.map_err(|error| match error.get_ref() {

@@ -1,7 +1,6 @@
-//! A client of the library's, with the task that serves it.
-//!
-//! The library has no call that ends its connection. It leaves a silent server only after two fifths of the session's timeout, and may look for
-//! the next connection at the same server. But it spawns its task where its caller says. So the driver has that task, and ends it with its socket.
+//! A client of the library, with its task. The library has no call that ends its connection. It leaves a silent server
+//! only after two fifths of the session timeout, and may then try the same server again. But the caller decides where
+//! the library spawns its task. So the driver keeps that task, and ends it together with its socket.
 
 use alloc::sync::Arc;
 use core::{cell::RefCell, future::poll_fn};
@@ -11,7 +10,7 @@ use spawns_core::{Spawn, Task};
 use tokio::{sync::watch, task::JoinHandle};
 use zookeeper_client::{Client, Connector, Error};
 
-/// What requests are sent on.
+/// Sends requests.
 pub(super) struct Connection {
     pub(super) client: Client,
     ended: watch::Receiver<()>,
@@ -25,17 +24,17 @@ impl Connection {
     }
 }
 
-/// A client, and what it takes to end its connection.
+/// A client, and what is necessary to end its connection.
 pub(super) struct Made {
     pub(super) connection: Arc<Connection>,
-    /// The server that it is connected to, if the driver has chosen it. The library knows no other one then.
+    /// The server that it is connected to, if the driver has chosen it. The library then knows no other server.
     pub(super) host: Option<String>,
     ended: watch::Sender<()>,
     task: Option<JoinHandle<()>>,
 }
 
 impl Made {
-    /// A client of the program's. Its task is the program's, too.
+    /// A client of the program. Its task belongs to the program, too.
     pub(super) fn given(client: Client) -> Self {
         Self::new(client, None, None)
     }
@@ -45,7 +44,7 @@ impl Made {
         let spawner = Spawner::default();
         let hosts = hosts.to_owned();
         let mut connecting = async move { connector.connect(&hosts).await }.boxed();
-        // The scope is this thread's, and a task may go on on another one.
+        // The scope belongs to this thread, but a task may continue on another one.
         let connected = poll_fn(move |cx| {
             let _scope = spawns_core::enter(&spawner);
             connecting
@@ -66,7 +65,7 @@ impl Made {
         }
     }
 
-    /// Ends the connection and leaves the session: when this returns, the library does nothing more for it.
+    /// Ends the connection and leaves the session. When this returns, the library does nothing more for the session.
     pub(super) async fn cut(self) {
         let Self {
             connection,
@@ -79,7 +78,7 @@ impl Made {
             task.abort();
             let _cancelled = task.await;
         }
-        // Not before: a task that goes on when its client is dropped closes the session.
+        // Not earlier: if the client is dropped while its task runs, the task closes the session.
         drop(connection);
     }
 }

@@ -1,4 +1,4 @@
-//! The driver: commands go to the present session, if there is one.
+//! The driver passes commands to the present session, if there is one.
 
 use alloc::sync::Arc;
 
@@ -19,7 +19,8 @@ use super::{
 use crate::engine::driver::{Completed, ConnectionTask, Driver as Commands, Sink};
 
 impl Driver {
-    /// The library's requests fail for good when the runtime is gone that a user's own client was made in; no state tells of that.
+    /// All requests fail if the runtime is gone in which the program made its client. No state of the library reports
+    /// that.
     fn watched(&self, request: BoxFuture<'static, Completed>) -> BoxFuture<'static, Completed> {
         let doubt = Arc::clone(&self.doubt);
         let look = move |completed: Completed| {

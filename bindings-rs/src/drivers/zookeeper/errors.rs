@@ -1,4 +1,4 @@
-//! From the library's errors to outcomes, row by row.
+//! The table of the library's errors and their outcomes.
 
 use fencepost_core::{
     Failure, SessionId,
@@ -7,7 +7,7 @@ use fencepost_core::{
 };
 use zookeeper_client::Error;
 
-/// What an error means for the request that it came from.
+/// The outcome of a request that failed with this error.
 pub(super) fn outcome(session: SessionId, error: &Error) -> Outcome {
     match answered(error) {
         Some(number) => Outcome::ZooKeeper(Reply {
@@ -15,18 +15,18 @@ pub(super) fn outcome(session: SessionId, error: &Error) -> Outcome {
             answer: Answer::Error(number),
         }),
         None if matches!(error, Error::NoHosts | Error::Timeout) => Outcome::Failed(Failure::NotSent),
-        // A connection that ends, breaks or falls silent, a session that ends: perhaps executed. That includes requests which
-        // came too late, because nothing tells them apart.
+        // The connection ended, broke or was silent, or the session ended: the server may have executed the request.
+        // The same error is returned for requests that came too late.
         None => Outcome::Failed(Failure::Unknown),
     }
 }
 
-/// The number of an error that the server has answered with (`KeeperException.Code`).
+/// The number of the server's error (`KeeperException.Code`).
 fn answered(error: &Error) -> Option<i32> {
     Some(match error {
         Error::MarshallingError => -5,
         Error::Unimplemented => code::UNIMPLEMENTED,
-        // A path that the library itself refuses, too: no server would take it.
+        // The library itself refuses this path. No server would accept it.
         Error::BadArguments(_) => -8,
         Error::NoNode => code::NO_NODE,
         Error::NoAuth => code::NO_AUTH,

@@ -1,11 +1,9 @@
-//! ZooKeeper through `zookeeper-client`: conversion, and one session after another.
-//!
-//! The library sends a request when its method is called, in that order. It never sends again what was under way when a connection broke,
-//! but it does keep what is asked of it while there is none, and sends that later: so nothing is asked then.
-//!
-//! An acquire's two requests go out together only if nothing holds the second back: the library (0.11.2, the newest) writes each by
-//! itself and sets no TCP_NODELAY, and it neither gives its sockets out nor takes one. So on Linux the option is set from outside
-//! (`nodelay.rs`), on connections of our own clients.
+//! ZooKeeper with `zookeeper-client`: conversion, and one session after another. The library sends requests in the
+//! order of its method calls. It never repeats a request that was in flight when a connection broke. But without a
+//! connection it keeps new requests, and sends them later. So the driver makes no requests then. The two requests of an
+//! acquire go out together only if the second does not wait for the first. The library (0.11.2, the newest) writes each
+//! request separately and does not set TCP_NODELAY. It gives no access to its sockets, and accepts none. So on Linux,
+//! the driver sets the option from outside (`nodelay.rs`), on the connections of its own clients.
 
 mod connection;
 mod driver;

@@ -1,8 +1,7 @@
-//! `TCP_NODELAY` for connections whose library neither sets it nor gives them out.
-//!
-//! Without it, the second of two requests that are written one after the other waits until the first one is answered. A process may look
-//! at its own descriptors, and hand itself a copy of one through a pair of sockets; a copy shares its socket's options. (`pidfd_getfd`
-//! copies as well, but containers forbid it by default.) Where something of this is not possible nothing happens: it is only slower.
+//! Sets `TCP_NODELAY` on connections of a library that neither sets it nor gives access to its sockets. Without it, the
+//! second of two requests waits until the first has its answer. A process may list its own descriptors, and pass itself
+//! a copy of one through a pair of sockets. The copy shares the options of its socket. (`pidfd_getfd` also copies, but
+//! containers forbid it by default.) If one of these steps fails, nothing happens, and requests are only slower.
 
 use core::mem::{self, MaybeUninit};
 use std::{
@@ -21,23 +20,25 @@ use rustix::{
 };
 use sendfd::SendWithFd;
 
-/// Sets the option on every connection of this process to one of these ports: on foreign ones too, for which it is as right. Some
-/// microseconds for each socket that the process has. Gives their other ends.
+/// Sets the option on every connection of this process to one of these ports, also on those of other code, where it
+/// does no harm. It takes some microseconds for each socket of the process. Returns the other ends of these
+/// connections.
 pub(crate) fn set(ports: &[u16]) -> io::Result<Vec<SocketAddr>> {
     let mut peers = Vec::new();
     let mirror = Mirror(UnixDatagram::pair()?);
     for entry in fs::read_dir("/proc/self/fd")? {
-        // Descriptors come and go meanwhile.
+        // Descriptors may be opened and closed meanwhile.
         if let Some(copy) = socket(&entry?).and_then(|number| mirror.copy(number).ok()) {
             let connection = TcpStream::from(copy);
             match connection.peer_addr() {
-                // Of a copy, so it is the one that is set.
+                // The copy shares the option with the original.
                 Ok(peer) if ports.contains(&peer.port()) => {
-                    // Refused by what is no TCP.
+                    // A socket that is not TCP refuses the option.
                     let _as_it_was = connection.set_nodelay(true);
                     peers.push(peer);
                 }
-                // Its number has become that of a file, all locks of which the process would lose if a copy were closed.
+                // The number now belongs to a file. To close a copy of it would drop all the process's locks on that
+                // file.
                 Err(error) if Errno::from_io_error(&error) == Some(Errno::NOTSOCK) => mem::forget(connection),
                 _ => {}
             }
@@ -46,7 +47,7 @@ pub(crate) fn set(ports: &[u16]) -> io::Result<Vec<SocketAddr>> {
     Ok(peers)
 }
 
-/// The number of a descriptor, if it is one of a socket.
+/// The number of a descriptor, if it is that of a socket.
 fn socket(entry: &DirEntry) -> Option<RawFd> {
     let what = fs::read_link(entry.path()).ok()?;
     let is_socket = what.as_os_str().as_encoded_bytes().starts_with(b"socket:");

@@ -1,4 +1,4 @@
-//! The same session on another server, when the present one has fallen silent.
+//! Moves the session to another server when the present one is silent.
 
 use core::time::Duration;
 
@@ -23,7 +23,8 @@ pub(super) struct Stray {
     pub(super) timeout: Duration,
 }
 
-/// Connects the session again, however long it takes: at first to a server to which it was not connected. Fails if the session has ended.
+/// Connects the session again, without a time limit. It first tries servers to which the session was not connected. It
+/// fails if the session has ended.
 pub(super) async fn again(driver: &Driver, sink: &dyn Sink, stray: &Stray) -> Result<Made, Error> {
     let order = driver.other_hosts_first();
     let mut failures = 0_u32;
@@ -38,7 +39,7 @@ pub(super) async fn again(driver: &Driver, sink: &dyn Sink, stray: &Stray) -> Re
             }
         }
         failures = failures.saturating_add(1);
-        // One round is for a server that has fallen silent, the next ones for servers that are all away.
+        // One silent server costs one round. Further rounds mean that no server answers.
         if usize::try_from(failures).is_ok_and(|failures| failures >= order.len()) {
             tokio::time::sleep(RETRY_AFTER).await;
         }
@@ -46,17 +47,18 @@ pub(super) async fn again(driver: &Driver, sink: &dyn Sink, stray: &Stray) -> Re
     Err(Error::NoHosts)
 }
 
-/// One server, for as long as a handshake may take.
+/// Tries one server, for as long as a handshake may take.
 async fn attempt(driver: &Driver, stray: &Stray, host: &str, failures: u32) -> Result<Made, Error> {
     let until = clock::now().plus(handshake_timeout(stray.timeout, failures));
     let connecting = Made::connect(driver.connector().with_session(stray.info.clone()), host);
     let made = within(until.since(clock::now()), connecting)
         .await
         .unwrap_or(Err(Error::Timeout))?;
-    // The library does not say how much of the server's history this session has seen. After this, the server has seen as much.
+    // The library does not say which transactions this session has seen. After this request, the server has seen as
+    // many.
     let synced = within(until.since(clock::now()), made.connection.client.sync("/")).await;
     match synced.unwrap_or(Err(Error::Timeout)) {
-        // What is not permitted was answered by the leader, too.
+        // The leader also answers a request that is not permitted.
         Ok(()) | Err(Error::NoNode | Error::NoAuth) => Ok(made),
         Err(error) => {
             made.cut().await;

@@ -1,4 +1,4 @@
-//! Requests, as the library has them.
+//! Converts commands to requests of the library.
 
 use alloc::sync::Arc;
 use core::future::Future;
@@ -17,7 +17,7 @@ use zookeeper_client::{Acl, Acls, Client, CreateMode, Error, EventType, MultiWri
 use super::{connection::Connection, errors};
 use crate::engine::driver::Completed;
 
-/// Starts a command: the request is in the library's queue when this returns.
+/// Starts a command. When this returns, the request is in the library's queue.
 pub(super) fn start(
     connection: Arc<Connection>,
     session: SessionId,
@@ -91,12 +91,12 @@ pub(super) fn start(
         Operation::Multi => {
             now(async move { completed(id, session, multi(&connection.client, &acl, &request.parts).await) })
         }
-        // Redis's operations, or those of a later core: nothing that a ZooKeeper server could do.
+        // An operation of Redis or of a later core: a ZooKeeper server cannot do it.
         _ => future::ready(completed(id, session, Err(Error::Unimplemented))).boxed(),
     }
 }
 
-/// The kind of node that flags ask for.
+/// The mode of a create.
 const fn mode(flags: u32) -> CreateMode {
     if flags & flags::EPHEMERAL_SEQUENTIAL != 0 {
         CreateMode::EphemeralSequential
@@ -109,7 +109,8 @@ const fn mode(flags: u32) -> CreateMode {
     }
 }
 
-/// Several writes, all or none. Gives the names of the nodes created: what else a server says of them here is not to be trusted (ZOOKEEPER-4667).
+/// Several writes, all or none. Returns the names of the created nodes. The other results of the server are not
+/// reliable here (ZOOKEEPER-4667).
 async fn multi(client: &Client, acl: &[Acl], parts: &[Request]) -> Result<Answer, Error> {
     let mut writer = client.new_multi_writer();
     for part in parts {
@@ -125,7 +126,7 @@ async fn multi(client: &Client, acl: &[Acl], parts: &[Request]) -> Result<Answer
             _ => return Err(Error::Unimplemented),
         }
     }
-    // The library tells of the first part that cannot be, and leaves out those that were not tried because of it.
+    // The library returns the error of the first part that fails, and leaves out the parts after it.
     let done = writer.commit().await?;
     let names = done.into_iter().filter_map(|part| match part {
         MultiWriteResult::Create { path, .. } => path.rsplit('/').next().map(Into::into),
@@ -143,7 +144,7 @@ fn now(request: impl Future<Output = Completed> + Send + 'static) -> BoxFuture<'
     }
 }
 
-/// An ACL as requests take it.
+/// An ACL in the form of the library's requests.
 fn acls(acl: &[Acl]) -> Acls<'_> {
     Acls::new(acl)
 }
@@ -175,7 +176,7 @@ fn with_watch(
     watcher: OneshotWatcher,
     connection: &Connection,
 ) -> Completed {
-    // The library's future panics when its runtime is shut down under it; a lost watch is told as such.
+    // The library's future panics if its runtime is shut down. The driver reports this as a lost watch.
     let fired = core::panic::AssertUnwindSafe(watcher.changed()).catch_unwind();
     let ended = connection.ended();
     let watch = async move {

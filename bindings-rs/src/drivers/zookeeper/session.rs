@@ -1,4 +1,4 @@
-//! One session after another, and what is told of them.
+//! One session after another, and the notices about them.
 
 use alloc::sync::Arc;
 use core::{mem, time::Duration};
@@ -22,10 +22,10 @@ use crate::{
     engine::{alarm::within, driver::Sink},
 };
 
-/// How long a session of ours may take to close.
+/// How long the driver waits for the close of its own session.
 const CLOSE_WITHIN: Duration = Duration::from_secs(1);
 
-/// Keeps a session until there will be none any more.
+/// Keeps a session until no session will follow.
 pub(super) async fn run(driver: Arc<Driver>, sink: Arc<dyn Sink>) {
     match &driver.source {
         Source::Given(client) => {
@@ -33,7 +33,7 @@ pub(super) async fn run(driver: Arc<Driver>, sink: Arc<dyn Sink>) {
             let end = follow(&driver, &*sink, Made::given(client.clone())).await;
             let expired = matches!(end, End::Over(SessionState::Expired));
             if expired {
-                // Not ours to renew.
+                // The driver does not replace a session of the program.
                 tell(&*sink, &client, Told::Closed);
             }
             let why = if expired {
@@ -53,7 +53,7 @@ pub(super) async fn run(driver: Arc<Driver>, sink: Arc<dyn Sink>) {
     }
 }
 
-/// Keeps one session of ours, on one server after another if they fall silent; gives its last state.
+/// Keeps one of the driver's own sessions, and moves it when a server is silent. Returns its last state.
 async fn keep_one(driver: &Driver, sink: &dyn Sink, mut made: Made) -> SessionState {
     loop {
         let stray = match follow(driver, sink, made).await {
@@ -77,7 +77,7 @@ async fn keep_one(driver: &Driver, sink: &dyn Sink, mut made: Made) -> SessionSt
     }
 }
 
-/// Makes a session, however long it takes; `None` if the server has refused the credentials.
+/// Makes a session, without a time limit; `None` if the server has refused the credentials.
 async fn connect(driver: &Driver, sink: &dyn Sink) -> Option<Made> {
     let Source::Hosts { hosts, .. } = &driver.source else {
         return None;
@@ -92,7 +92,7 @@ async fn connect(driver: &Driver, sink: &dyn Sink) -> Option<Made> {
                 sink.rejected(Refusal::AuthFailed, Arc::new(error));
                 return None;
             }
-            // No server has had a part in it.
+            // No server has a part in this session yet.
             Err(error @ Error::BadArguments(_)) => {
                 sink.fail(Arc::new(error));
                 return None;
@@ -103,28 +103,29 @@ async fn connect(driver: &Driver, sink: &dyn Sink) -> Option<Made> {
     }
 }
 
-/// How a client of the library's has ended.
+/// How a client of the library ended.
 enum End {
-    /// With its session, or for good.
+    /// With its session, or for ever.
     Over(SessionState),
-    /// The driver has ended it: its server is silent, or the library does not find another one in time. The session may live.
+    /// The driver has ended it: its server is silent, or the library does not find another one in time. The session may
+    /// still exist.
     Cut(Stray),
 }
 
-/// Tells of one session for as long as one client of the library's has it.
+/// Reports the state of one session, as long as one client of the library has it.
 async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
     let connection = Arc::clone(&made.connection);
     let client = &connection.client;
     let mut states = client.state_watcher();
-    // What has changed before the watcher was there is in the present state.
+    // The present state includes changes from before the watcher existed.
     let mut state = Some(client.state());
     let ours = matches!(driver.source, Source::Hosts { .. });
     let mut connected = false;
     loop {
-        // Only the newest state is seen: of a connection that was lost and is back, nothing but "connected" remains.
+        // The watcher sees only the newest state. If the connection was lost and is back, it sees only "connected".
         if mem::take(&mut connected) {
             *driver.line() = Line::Down;
-            // What was under way has failed by now, or will be told too late to be of use.
+            // The requests in flight have failed by now, or their outcomes come too late to matter.
             sink.fail_in_flight();
             sink.connection_failed(Arc::new(Error::ConnectionLoss));
             tell(sink, client, Told::Suspended);
@@ -132,14 +133,15 @@ async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
         match state {
             Some(SessionState::SyncConnected) => {
                 look_around(driver, made.host.as_ref());
-                // What was said of an earlier connection.
+                // This was reported for an earlier connection.
                 let _stale = driver.silent.notified().now_or_never();
                 *driver.line() = Line::Up(Arc::clone(&connection));
                 connected = true;
                 tell(sink, client, Told::Connected);
                 sink.connected();
             }
-            // The library knows other servers, and looks for them. A server without a quorum is none: nothing can be locked there.
+            // The library knows other servers, and tries them. A server without a quorum does not count: it can grant
+            // no lock.
             Some(SessionState::Disconnected | SessionState::ConnectedReadOnly) if made.host.is_none() => {}
             None | Some(SessionState::Disconnected | SessionState::ConnectedReadOnly) => {
                 let stray = Stray {
@@ -170,13 +172,14 @@ async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
             state = states.changed() => Some(state),
             () = abandoned(driver, client) => Some(SessionState::Closed),
             () = driver.silent.notified(), if connected => None,
-            // The library may be at a silent server, perhaps the one that it comes from, and would wait there for long.
+            // The library may be trying a silent server, perhaps the one that it has just left. It would wait there for
+            // a long time.
             () = tokio::time::sleep(handshake_timeout(client.session_timeout(), 0)), if ours && !connected => None,
         };
     }
 }
 
-/// Completes when requests fail before they are sent, although the state is as it was: the task that sends them is gone.
+/// Completes when requests fail before they are sent, although the state is the same: the task that sends them is gone.
 async fn abandoned(driver: &Driver, client: &Client) {
     loop {
         driver.doubt.notified().await;
@@ -186,13 +189,13 @@ async fn abandoned(driver: &Driver, client: &Client) {
     }
 }
 
-/// Notes which server a new connection of ours leads to, if the driver has chosen it.
+/// Stores the server of a new connection of the driver's own, if the driver has chosen it.
 #[cfg(not(target_os = "linux"))]
 fn look_around(driver: &Driver, host: Option<&String>) {
     *driver.near() = host.into_iter().cloned().collect();
 }
 
-/// Has what is written to a new connection of ours sent at once, and notes which server it leads to.
+/// Sets TCP_NODELAY on a new connection of the driver's own, and stores its server.
 #[cfg(target_os = "linux")]
 fn look_around(driver: &Driver, host: Option<&String>) {
     use std::net::ToSocketAddrs;
@@ -203,7 +206,8 @@ fn look_around(driver: &Driver, host: Option<&String>) {
     *driver.near() = host.into_iter().cloned().collect();
     let is_known = host.is_some();
     let (hosts, near) = (hosts.clone(), Arc::clone(&driver.near));
-    // Aside, as a process may have many descriptors, and names may have to be asked for; nothing waits for it.
+    // In the background, because a process may have many descriptors, and host names may have to be resolved. No call
+    // waits for it.
     tokio::task::spawn_blocking(move || {
         let port = |host: &String| host.rsplit(':').next()?.parse().ok();
         let ports: Vec<u16> = hosts.iter().filter_map(port).collect();
@@ -228,7 +232,8 @@ fn tell(sink: &dyn Sink, client: &Client, state: Told) {
     ));
 }
 
-/// Closes a session of ours, and waits until the server knows, so that nothing ephemeral outlives its client.
+/// Closes a session of the driver's own, and waits until the server has confirmed it, so that no ephemeral node
+/// outlives its client.
 pub(super) async fn close(connection: Arc<Connection>, limit: Instant) {
     let mut states = connection.client.state_watcher();
     drop(connection);

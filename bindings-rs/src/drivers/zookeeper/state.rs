@@ -1,4 +1,4 @@
-//! What a driver's parts share: where sessions come from, and what can be sent at present.
+//! What the parts of a driver share: the source of its sessions, and what can be sent at present.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -14,15 +14,15 @@ use zookeeper_client::{Acl, AuthId, Client, Connector, Permission};
 
 use super::connection::Connection;
 
-/// Between two attempts to connect.
+/// The pause between two attempts to connect.
 pub(super) const RETRY_AFTER: Duration = Duration::from_millis(100);
 
-/// Where sessions come from.
+/// The source of sessions.
 #[derive(Clone)]
 pub(crate) enum Source {
-    /// The user's own client: one session, not ours to renew.
+    /// The program's own client: one session, which the driver does not replace.
     Given(Client),
-    /// Our own, one after another.
+    /// Sessions that the driver makes, one after another.
     Hosts {
         hosts: Vec<String>,
         session_timeout: Duration,
@@ -35,27 +35,27 @@ pub(crate) struct Driver {
     pub(super) source: Source,
     pub(super) acl: Arc<[Acl]>,
     line: Mutex<Line>,
-    /// Notified when a request on a user's own client has failed without an answer, though the client says that it is connected.
+    /// Notified when a request on the program's client has failed without an answer, although the client is connected.
     pub(super) doubt: Arc<Notify>,
-    /// Notified when the server has fallen silent, and another one is wanted.
+    /// Notified when the server is silent, and the driver has to connect to another one.
     pub(super) silent: Notify,
-    /// The hosts that the session may be connected to: the library does not say which one it has chosen.
+    /// The hosts to which the session may be connected. The library does not say which one it has chosen.
     pub(super) near: Arc<Mutex<Vec<String>>>,
 }
 
 /// What can be sent at present.
 #[derive(Default)]
 pub(super) enum Line {
-    /// Nothing: there is no connection, or the machines have not been told of it yet.
+    /// Nothing: there is no connection, or the driver has not reported it to the machines yet.
     #[default]
     Down,
-    /// Requests of this session. A copy of the library's client is not as cheap as it looks.
+    /// Requests of this session. It is shared, because a copy of the library's client is expensive.
     Up(Arc<Connection>),
-    /// Nothing ever again.
+    /// Nothing, for ever: the client is closed.
     Over,
 }
 
-/// Everything for everybody, as ZooKeeper's own shell has it.
+/// All rights for all clients, as in ZooKeeper's own shell.
 pub(super) fn open_acl() -> Vec<Acl> {
     vec![Acl::new(Permission::ALL, AuthId::anyone())]
 }
@@ -80,13 +80,13 @@ impl Driver {
         self.near.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The hosts in the order in which another server is looked for: those to which the session may be connected come last.
+    /// The hosts in the order in which the driver tries them. Those to which the session may be connected come last.
     pub(super) fn other_hosts_first(&self) -> Vec<String> {
         let Source::Hosts { hosts, .. } = &self.source else {
             return Vec::new();
         };
         let mut hosts = hosts.clone();
-        // Clients that leave one server at the same time do not all go to the same next one.
+        // Clients that leave a server at the same time should not all go to the same next one.
         let chance = getrandom::u32().unwrap_or_default();
         let first = usize::try_from(chance)
             .ok()
@@ -97,7 +97,7 @@ impl Driver {
         hosts
     }
 
-    /// What sessions of ours are made with.
+    /// The settings of the driver's own sessions.
     pub(super) fn connector(&self) -> Connector {
         let connector = Client::connector().with_fail_eagerly();
         let Source::Hosts {
@@ -115,7 +115,7 @@ impl Driver {
     }
 }
 
-/// What the machines are told of a session.
+/// Reports the state of a session to the machines.
 pub(super) const fn session_notice(state: Told, session: SessionId, timeout: Duration) -> Notice {
     Notice::ZooKeeper(ZooKeeperNotice::Session {
         state,
