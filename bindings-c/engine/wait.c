@@ -19,7 +19,7 @@ struct waiter {
     struct waiter *next, **place; /* in the list of its subject; without a place, it is in no such list */
 };
 
-/* Wakes one waiter. With the lock. */
+/* Wakes one waiter. With the mutex. */
 static void wake(fencepost_client *client, struct waiter *waiter) {
     if (waiter->bell)
         return;
