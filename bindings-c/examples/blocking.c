@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The resource checks the fence: it refuses a holder that has been overtaken. */
+/* The resource checks the fence: it refuses a holder whose lock another client has got since. */
 static void sell(int item, uint64_t fence) {
     printf("sold item %d under fence %" PRIu64 "\n", item, fence);
 }
@@ -27,7 +27,7 @@ int main(int argc, char **argv) {
         r = fencepost_release(grant);
         fencepost_grant_free(grant);
     } else if (r == FENCEPOST_RESULT_TIMEOUT) {
-        printf("somebody else is selling\n");
+        printf("another client is selling\n");
         r = FENCEPOST_OK;
     }
     if (r != FENCEPOST_OK)

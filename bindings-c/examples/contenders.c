@@ -68,7 +68,7 @@ int main(int argc, char **argv) {
         r = show(client, lock);
     if (r != FENCEPOST_OK)
         fprintf(stderr, "%s: %s\n", fencepost_result_name(r), fencepost_detail());
-    fencepost_grant_free(grant); /* released behind, at the latest by the close */
+    fencepost_grant_free(grant); /* the client releases it in the background, at the latest in the close */
     fencepost_lock_free(lock);
     fencepost_client_free(client);
     return r == FENCEPOST_OK ? 0 : 1;

@@ -18,7 +18,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* A clock that goes on while the computer sleeps: a lease goes on ending, too. */
+/* The clock of a lease goes on while the computer is suspended, so this clock does, too. */
 static uint64_t now(void) {
     struct timespec time;
 
@@ -26,7 +26,7 @@ static uint64_t now(void) {
     return (uint64_t)time.tv_sec * 1000000u + (uint64_t)time.tv_nsec / 1000u;
 }
 
-/* The server's reply as the hub takes it. Scripts answer with arrays of few values. */
+/* Converts the server's reply for the hub. Scripts return arrays of a few values. */
 static void convert(const redisReply *from, fencepost_reply *to, fencepost_reply items[8]) {
     size_t i;
 
@@ -55,16 +55,16 @@ static void convert(const redisReply *from, fencepost_reply *to, fencepost_reply
     }
 }
 
-/* Carries a command out, and says what came of it. */
+/* Carries out a command, and reports its outcome. */
 static void carry_out(fencepost_hub *hub, redisContext *redis, const fencepost_command *command) {
     const char *arguments[16];
     size_t sizes[16], i;
-    uint64_t id = command->id; /* what `command` points to goes with the next call on the hub */
+    uint64_t id = command->id; /* the next call on the hub invalidates what `command` points to */
     fencepost_reply reply = {FENCEPOST_REPLY_KIND_ERROR, 0, {(const uint8_t *)"ERR not here", 12}, NULL, 0}, items[8];
     redisReply *answer;
 
     if (command->operation != FENCEPOST_OPERATION_CALL) {
-        fencepost_hub_reply(hub, now(), id, &reply); /* no channels here */
+        fencepost_hub_reply(hub, now(), id, &reply); /* a driver without channels */
         return;
     }
     for (i = 0; i < command->argument_count && i < 16; i++) {
@@ -73,7 +73,7 @@ static void carry_out(fencepost_hub *hub, redisContext *redis, const fencepost_c
     }
     answer = redisCommandArgv(redis, (int)i, arguments, sizes);
     if (answer == NULL) {
-        fencepost_hub_failed(hub, now(), id, FENCEPOST_FAILURE_UNKNOWN); /* perhaps it was carried out */
+        fencepost_hub_failed(hub, now(), id, FENCEPOST_FAILURE_UNKNOWN); /* the server may have executed it */
         redisReconnect(redis);
         return;
     }
@@ -82,7 +82,7 @@ static void carry_out(fencepost_hub *hub, redisContext *redis, const fencepost_c
     freeReplyObject(answer);
 }
 
-/* The application: sells what it holds the lock for, and gives the lock back. Says when it is over. */
+/* The application: it sells while it holds the lock, and then releases it. Returns whether it is done. */
 static int tell(fencepost_hub *hub, uint64_t key, const fencepost_event *event) {
     switch (event->kind) {
     case FENCEPOST_EVENT_KIND_ACQUIRED:
@@ -100,7 +100,7 @@ static int tell(fencepost_hub *hub, uint64_t key, const fencepost_event *event) 
     }
 }
 
-/* Everything there is to do, in its order; then how long to wait. */
+/* Takes all outputs in their order, and then waits. */
 static void drive(fencepost_hub *hub, redisContext *redis) {
     fencepost_output output = {.size = sizeof output};
     int over = 0;
@@ -137,7 +137,7 @@ int main(int argc, char **argv) {
     if (redis == NULL || redis->err != 0) {
         fprintf(stderr, "%s\n", redis == NULL ? "out of memory" : redis->errstr);
     } else if (
-        getrandom(contender, sizeof contender, 0) == (ssize_t)sizeof owner &&
+        getrandom(contender, sizeof contender, 0) == (ssize_t)sizeof contender &&
         fencepost_settings_new(kind, sizeof kind - 1, (const uint8_t *)name, strlen(name), &settings) == FENCEPOST_OK &&
         fencepost_hub_new(FENCEPOST_FAMILY_REDIS, now(), &hub) == FENCEPOST_OK &&
         fencepost_hub_open(hub, now(), settings, contender, now(), &key) == FENCEPOST_OK &&

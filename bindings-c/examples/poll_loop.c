@@ -19,7 +19,7 @@ struct work {
     fencepost_result result;
 };
 
-/* What a turn of the loop does: it looks what has become of the last step, and takes the next one. */
+/* One turn of the loop: it looks for the result of the last step, and begins the next one. */
 static void advance(struct work *work) {
     switch (work->stage) {
     case WAITING:
@@ -29,7 +29,7 @@ static void advance(struct work *work) {
         work->stage = work->result == FENCEPOST_OK ? HOLDING : DONE;
         break;
     case HOLDING:
-        /* Work that takes longer asks fencepost_grant_is_lost in every turn. */
+        /* Longer work calls fencepost_grant_is_lost in every turn. */
         printf("sold under fence %" PRIu64 "\n", fencepost_grant_fence(work->grant));
         work->result = fencepost_release_start(work->grant);
         work->stage = work->result == FENCEPOST_OK ? RELEASING : DONE;
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
         fprintf(stderr, "%s\n", fencepost_detail());
         return 1;
     }
-    fencepost_client_fd(client); /* before the first acquire: from here on this program drives */
+    fencepost_client_fd(client); /* before the first acquire; from here on, this program drives the client */
     work.result = start(client, argc > 2 ? argv[2] : "stock/42", &work);
     if (work.result == FENCEPOST_OK)
         run(client, &work);

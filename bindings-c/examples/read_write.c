@@ -1,5 +1,5 @@
 /*
- * Reads in company, writes alone: a read/write lock, and a holder that goes when it is asked to.
+ * A read/write lock. Many clients read at once. A writer releases the lock when another client requests it.
  *
  *     read_write zk://localhost:2181 stock/42
  *
@@ -12,7 +12,7 @@
 #define READER FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER)
 #define WRITER FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_WRITER, .identifier = "till 7", .revocable = true)
 
-/* Any number of clients look at the same time. */
+/* Any number of clients may read at the same time. */
 static fencepost_result look(fencepost_client *client, const char *name) {
     fencepost_grant *grant;
     fencepost_result r = fencepost_acquire_with(client, name, READER, 1000 /* ms */, &grant);
@@ -25,7 +25,7 @@ static fencepost_result look(fencepost_client *client, const char *name) {
     return r;
 }
 
-/* One sells, until everything is sold or somebody else would like to. */
+/* Sells until everything is sold, or until another client requests the lock. */
 static fencepost_result sell(fencepost_client *client, const char *name) {
     fencepost_grant *grant;
     fencepost_result r = fencepost_acquire_with(client, name, WRITER, 1000 /* ms */, &grant);

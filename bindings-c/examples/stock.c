@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets the stock of an item to `pieces`, if it has this version. `id` identifies the update: its repetition repeats the
- * id. `record` has the new version, or after a conflict the present value. */
+/* Sets the stock of an item to `pieces`, if it has this version. `id` identifies the update: a repeated update uses the
+ * same id. `record` has the new version, or after a conflict the present value. */
 static fencepost_result
 set(fencepost_idempotency *stock, const char *item, int pieces, const char *id, uint64_t version,
     fencepost_record **record) {
@@ -26,7 +26,7 @@ set(fencepost_idempotency *stock, const char *item, int pieces, const char *id, 
     return fencepost_update(stock, item, id, version, NULL, 0, NULL, text, strlen(text), record);
 }
 
-/* A sale that is sent twice, and a sale that has seen an old stock. */
+/* A sale that is sent twice, and a sale that has read an old stock. */
 static fencepost_result sell(fencepost_idempotency *stock, const char *item) {
     fencepost_record *first = NULL, *sold = NULL, *again = NULL, *present = NULL, *last = NULL;
     /* Version 0: there is no value yet. */
@@ -46,7 +46,7 @@ static fencepost_result sell(fencepost_idempotency *stock, const char *item) {
         goto done;
     printf("sale 1 again: version %" PRIu64 ", replayed: true\n", again->version);
 
-    /* Another till has seen the stock before sale 1. */
+    /* Another till has read the stock before sale 1. */
     r = set(stock, item, 9, "sale-2", first->version, &present);
     if (r == FENCEPOST_RESULT_CONFLICT && present != NULL) {
         int left = atoi((const char *)present->result.data); /* a NUL byte follows a result */

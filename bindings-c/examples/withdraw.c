@@ -28,7 +28,7 @@ static int make_ticket(char ticket[33]) {
     return got == sizeof random;
 }
 
-/* Withdraws an amount and prints the balance after it. The same ticket withdraws once, however often it comes. */
+/* Withdraws an amount and prints the balance after it. The same ticket withdraws once, even if it is used again. */
 static fencepost_result
 withdraw(fencepost_idempotency *tickets, const char *ticket, int account, long amount, const char *what) {
     const char *binding = accounts[account];
