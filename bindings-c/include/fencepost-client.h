@@ -164,7 +164,7 @@ typedef struct fencepost_options {
     uint32_t reserved_kind;
     /* bindgen: options */
     /** ZooKeeper and `memory:`: how many contenders may hold a semaphore at once. Range: 1 to 4294967295. Default:
-     * required. All contenders of a semaphore have to give the same number. */
+     * required. All clients of a semaphore must use the same number. */
     int64_t permits;
     /** ZooKeeper and `memory:`: the locks of a multi-lock. Range: 1 to 64, each lock once. Default: required. A
      * multi-lock has no other name. */
@@ -183,34 +183,34 @@ typedef struct fencepost_options {
     /** ZooKeeper and `memory:`: whether a holder sees a revocation request at once, or only with the next confirmation
      * of its session. See `fencepost_grant_revoke_requested`. */
     bool revocable;
-    /** Redis (`memory:` checks it, and has no use for it): turns off `renew`: whether the client renews the lease after
-     * each third of it, until the release. See `fencepost_lock_set_renew`. */
+    /** Redis (`memory:` checks and ignores it): turns off `renew`: whether the client renews the lease after each third
+     * of it, until the release. See `fencepost_lock_set_renew`. */
     bool without_renewal;
     /** Zero. */
     uint8_t reserved_switches[6];
-    /** Redis (`memory:` checks it, and has no use for it): the lease: how long the server keeps the lock without a
-     * renewal. Range: 5 ms and three times `margin`, to 365 days. Default: 10 s. In milliseconds. See
-     * `fencepost_lock_set_ttl`. */
+    /** Redis (`memory:` checks and ignores it): the lease: how long the server keeps the lock without a renewal. Range:
+     * 5 ms and three times `margin`, to 365 days. Default: 10 s. In milliseconds. See `fencepost_lock_set_ttl`. */
     int64_t ttl;
     /** The longest time that a grant lasts; then it is lost with `max-hold`. Range: more than 0, to 365 days. Default:
      * none. In milliseconds. See `fencepost_lock_set_max_hold`. */
     int64_t max_hold;
     /** Makes the lock re-entrant: acquires of one owner on one client share a grant. Range: 1 to 1024 bytes. Default:
-     * none. While an owner holds a lock, each further acquire of the same name and kind by it on this client gives at
-     * once, without a request, a grant of its own with the same fence. The release of the last one gives the lock back.
-     * Settings and lease are those of the first acquire. A writer's owner may read; a reader's owner that asks for the
-     * writer gets `UPGRADE`, one that still waits `BUSY`. */
+     * none. While an owner holds a lock, it gets a further grant with the same fence for each acquire of the same name
+     * and kind on this client, at once and without a request. The release of the last grant releases the lock. Settings
+     * and lease are those of the first acquire. The owner of a writer may acquire the reader. If the owner of a reader
+     * acquires the writer, the acquire returns `UPGRADE`. While an acquire of an owner waits, another one returns
+     * `BUSY`. */
     const char *owner;
     /** ZooKeeper and `memory:`: turns off `fair`: whether waiters get the lock in order; `no` makes one node and no
      * queue. All waiters wake at a release, and the first one gets the lock. Its name is the node's name. */
     bool unfair;
     /** Zero. */
     uint8_t reserved_end[7];
-    /** Redis (`memory:` checks it, and has no use for it): how much earlier than the lease a grant ends, besides 1 %
-     * for clock drift. Range: more than 0, to a third of the lease. Default: 2 ms. In milliseconds. */
+    /** Redis (`memory:` checks and ignores it): how much earlier than the lease a grant ends, besides 1 % for clock
+     * drift. Range: more than 0, to a third of the lease. Default: 2 ms. In milliseconds. */
     int64_t margin;
-    /** Redis (`memory:` checks it, and has no use for it): the longest time between two requests of a waiter. Range:
-     * more than 0, to 365 days. Default: 100 ms. In milliseconds. */
+    /** Redis (`memory:` checks and ignores it): the longest time between two requests of a waiter. Range: more than 0,
+     * to 365 days. Default: 100 ms. In milliseconds. */
     int64_t poll;
     /** How long a try waits for an answer of the server; on Redis, also the time after which the client repeats a
      * request. Range: more than 0, to 365 days. Default: 5 s. In milliseconds. */

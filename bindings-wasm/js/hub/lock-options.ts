@@ -7,23 +7,23 @@
 /** The options of a lock. Durations are numbers of ms. */
 export interface LockOptions {
   /**
-   * Redis (`memory:` checks it, and has no use for it): the lease: how long the server keeps the lock without a
-   * renewal. In ms. Range: 5 ms and three times `margin`, to 365 days. Default: 10 s.
+   * Redis (`memory:` checks and ignores it): the lease: how long the server keeps the lock without a renewal. In ms.
+   * Range: 5 ms and three times `margin`, to 365 days. Default: 10 s.
    */
   readonly ttl?: number | undefined;
   /**
-   * Redis (`memory:` checks it, and has no use for it): whether the client renews the lease after each third of it,
-   * until the release. Default: `true`.
+   * Redis (`memory:` checks and ignores it): whether the client renews the lease after each third of it, until the
+   * release. Default: `true`.
    */
   readonly renew?: boolean | undefined;
   /**
-   * Redis (`memory:` checks it, and has no use for it): how much earlier than the lease a grant ends, besides 1 % for
-   * clock drift. In ms. Range: more than 0, to a third of the lease. Default: 2 ms.
+   * Redis (`memory:` checks and ignores it): how much earlier than the lease a grant ends, besides 1 % for clock drift.
+   * In ms. Range: more than 0, to a third of the lease. Default: 2 ms.
    */
   readonly margin?: number | undefined;
   /**
-   * Redis (`memory:` checks it, and has no use for it): the longest time between two requests of a waiter. In ms.
-   * Range: more than 0, to 365 days. Default: 100 ms.
+   * Redis (`memory:` checks and ignores it): the longest time between two requests of a waiter. In ms. Range: more than
+   * 0, to 365 days. Default: 100 ms.
    */
   readonly poll?: number | undefined;
   /**
@@ -202,18 +202,18 @@ export interface MultiLockOptions {
 /** The options of a claim. Durations are numbers of ms. */
 export interface IdempotencyOptions {
   /**
-   * Redis (`memory:` checks it, and has no use for it): whether the client renews the lease after each third of it,
-   * until the release. Default: `true`.
+   * Redis (`memory:` checks and ignores it): whether the client renews the lease after each third of it, until the
+   * release. Default: `true`.
    */
   readonly renew?: boolean | undefined;
   /**
-   * Redis (`memory:` checks it, and has no use for it): how much earlier than the lease a grant ends, besides 1 % for
-   * clock drift. In ms. Range: more than 0, to a third of the lease. Default: 2 ms.
+   * Redis (`memory:` checks and ignores it): how much earlier than the lease a grant ends, besides 1 % for clock drift.
+   * In ms. Range: more than 0, to a third of the lease. Default: 2 ms.
    */
   readonly margin?: number | undefined;
   /**
-   * Redis (`memory:` checks it, and has no use for it): the longest time between two requests of a waiter. In ms.
-   * Range: more than 0, to 365 days. Default: 100 ms.
+   * Redis (`memory:` checks and ignores it): the longest time between two requests of a waiter. In ms. Range: more than
+   * 0, to 365 days. Default: 100 ms.
    */
   readonly poll?: number | undefined;
   /**
@@ -222,8 +222,8 @@ export interface IdempotencyOptions {
    */
   readonly answerWithin?: number | undefined;
   /**
-   * Redis (`memory:` checks it, and has no use for it): how long a claim lasts without a renewal. In ms. Range: 5 ms
-   * and three times `margin`, to 365 days. Default: 30 s.
+   * Redis (`memory:` checks and ignores it): how long a claim lasts without a renewal. In ms. Range: 5 ms and three
+   * times `margin`, to 365 days. Default: 30 s.
    */
   readonly lease?: number | undefined;
   /**

@@ -5,27 +5,26 @@ use core::time::Duration;
 use super::LockOptions;
 
 impl LockOptions {
-    /// Redis (`memory:` checks it, and has no use for it): the lease: how long the server keeps the
-    /// lock without a renewal. Range: 5 ms and three times `margin`, to 365 days. Default: 10 s.
+    /// Redis (`memory:` checks and ignores it): the lease: how long the server keeps the lock
+    /// without a renewal. Range: 5 ms and three times `margin`, to 365 days. Default: 10 s.
     pub fn ttl(self, ttl: Duration) -> Self {
         self.with("ttl", ttl)
     }
 
-    /// Redis (`memory:` checks it, and has no use for it): whether the client renews the lease
-    /// after each third of it, until the release. Default: yes.
+    /// Redis (`memory:` checks and ignores it): whether the client renews the lease after each
+    /// third of it, until the release. Default: yes.
     pub fn renew(self, renew: bool) -> Self {
         self.with("renew", renew)
     }
 
-    /// Redis (`memory:` checks it, and has no use for it): how much earlier than the lease a grant
-    /// ends, besides 1 % for clock drift. Range: more than 0, to a third of the lease. Default: 2
-    /// ms.
+    /// Redis (`memory:` checks and ignores it): how much earlier than the lease a grant ends,
+    /// besides 1 % for clock drift. Range: more than 0, to a third of the lease. Default: 2 ms.
     pub fn margin(self, margin: Duration) -> Self {
         self.with("margin", margin)
     }
 
-    /// Redis (`memory:` checks it, and has no use for it): the longest time between two requests of
-    /// a waiter. Range: more than 0, to 365 days. Default: 100 ms.
+    /// Redis (`memory:` checks and ignores it): the longest time between two requests of a waiter.
+    /// Range: more than 0, to 365 days. Default: 100 ms.
     pub fn poll(self, poll: Duration) -> Self {
         self.with("poll", poll)
     }

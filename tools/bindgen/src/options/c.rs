@@ -25,12 +25,9 @@ const FIRST_FLAGS: [&str; 3] = ["revocable", "renew", "fair"];
 /// Reserved members of the first version. Later ones are called after their flag.
 const FIRST_RESERVED: [&str; 3] = ["reserved_kind", "reserved_switches", "reserved_end"];
 
-/// What C says beside the table.
+/// What C adds to the table.
 const MORE: [(&str, &str); 8] = [
-    (
-        "permits",
-        "All contenders of a semaphore have to give the same number.",
-    ),
+    ("permits", "All clients of a semaphore must use the same number."),
     ("names", "A multi-lock has no other name."),
     ("revocable", "See `fencepost_grant_revoke_requested`."),
     ("renew", "See `fencepost_lock_set_renew`."),
@@ -38,10 +35,10 @@ const MORE: [(&str, &str); 8] = [
     ("max_hold", "See `fencepost_lock_set_max_hold`."),
     (
         "owner",
-        "While an owner holds a lock, each further acquire of the same name and kind by it on this client gives at once, without a \
-         request, a grant of its own with the same fence. The release of the last one gives the lock back. Settings and lease are \
-         those of the first acquire. A writer's owner may read; a reader's owner that asks for the writer gets `UPGRADE`, one that \
-         still waits `BUSY`.",
+        "While an owner holds a lock, it gets a further grant with the same fence for each acquire of the same name and kind on \
+         this client, at once and without a request. The release of the last grant releases the lock. Settings and lease are \
+         those of the first acquire. The owner of a writer may acquire the reader. If the owner of a reader acquires the \
+         writer, the acquire returns `UPGRADE`. While an acquire of an owner waits, another one returns `BUSY`.",
     ),
     (
         "fair",
@@ -49,7 +46,7 @@ const MORE: [(&str, &str); 8] = [
     ),
 ];
 
-/// Whether zero turns the option on: what is zero has its default.
+/// Whether zero turns the option on: a member that is zero has its default.
 fn is_inverted(option: &OptionSpec) -> bool {
     option.value_type() == ValueType::Flag && option.about().default == "yes"
 }
@@ -152,7 +149,7 @@ fn documentation(option: &OptionSpec) -> String {
     let servers = match (has(Server::ZooKeeper), has(Server::Redis)) {
         (true, true) => "",
         (true, false) => "ZooKeeper and `memory:`: ",
-        (false, _) => "Redis (`memory:` checks it, and has no use for it): ",
+        (false, _) => "Redis (`memory:` checks and ignores it): ",
     };
     let meaning = if is_inverted(option) {
         format!("turns off `{}`: {}", option.name(), about.meaning)

@@ -43,7 +43,7 @@ fn interfaces(_before: &str) -> Result<String> {
                 _ if !is_on_both => "",
                 (true, true) => "",
                 (true, false) => "ZooKeeper and `memory:`: ",
-                (false, _) => "Redis (`memory:` checks it, and has no use for it): ",
+                (false, _) => "Redis (`memory:` checks and ignores it): ",
             };
             text += &comment(&sentence(option, servers));
             text += &format!(

@@ -76,7 +76,7 @@ fn sentence(option: &OptionSpec, kinds: &[Kind]) -> String {
         _ if !(is_on(Server::ZooKeeper) && is_on(Server::Redis)) => "",
         (true, true) => "",
         (true, false) => "ZooKeeper and `memory:`: ",
-        (false, _) => "Redis (`memory:` checks it, and has no use for it): ",
+        (false, _) => "Redis (`memory:` checks and ignores it): ",
     };
     let range = range(about.range);
     let default = about.default.trim_matches('`');

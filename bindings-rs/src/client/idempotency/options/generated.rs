@@ -6,21 +6,20 @@ use super::IdempotencyOptions;
 use crate::OnLeaseEnd;
 
 impl IdempotencyOptions {
-    /// Redis (`memory:` checks it, and has no use for it): whether the client renews the lease
-    /// after each third of it, until the release. Default: yes.
+    /// Redis (`memory:` checks and ignores it): whether the client renews the lease after each
+    /// third of it, until the release. Default: yes.
     pub fn renew(self, renew: bool) -> Self {
         self.with("renew", renew)
     }
 
-    /// Redis (`memory:` checks it, and has no use for it): how much earlier than the lease a grant
-    /// ends, besides 1 % for clock drift. Range: more than 0, to a third of the lease. Default: 2
-    /// ms.
+    /// Redis (`memory:` checks and ignores it): how much earlier than the lease a grant ends,
+    /// besides 1 % for clock drift. Range: more than 0, to a third of the lease. Default: 2 ms.
     pub fn margin(self, margin: Duration) -> Self {
         self.with("margin", margin)
     }
 
-    /// Redis (`memory:` checks it, and has no use for it): the longest time between two requests of
-    /// a waiter. Range: more than 0, to 365 days. Default: 100 ms.
+    /// Redis (`memory:` checks and ignores it): the longest time between two requests of a waiter.
+    /// Range: more than 0, to 365 days. Default: 100 ms.
     pub fn poll(self, poll: Duration) -> Self {
         self.with("poll", poll)
     }
@@ -31,8 +30,8 @@ impl IdempotencyOptions {
         self.with("answer_within", answer_within)
     }
 
-    /// Redis (`memory:` checks it, and has no use for it): how long a claim lasts without a
-    /// renewal. Range: 5 ms and three times `margin`, to 365 days. Default: 30 s.
+    /// Redis (`memory:` checks and ignores it): how long a claim lasts without a renewal. Range: 5
+    /// ms and three times `margin`, to 365 days. Default: 30 s.
     pub fn lease(self, lease: Duration) -> Self {
         self.with("lease", lease)
     }
