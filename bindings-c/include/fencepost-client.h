@@ -508,14 +508,17 @@ fencepost_result fencepost_lock_break(fencepost_lock *lock, const fencepost_cont
  */
 fencepost_result fencepost_lock_revoke(fencepost_lock *lock, const fencepost_contender *contender);
 
-/** Begins to list the contenders. The caller frees the inspection with `fencepost_inspection_free`. */
+/**
+ * Begins `fencepost_lock_contenders`. `fencepost_inspection_finish` returns its result, and `fencepost_inspection_free`
+ * frees the inspection.
+ */
 fencepost_result fencepost_lock_contenders_start(fencepost_lock *lock, fencepost_inspection **inspection);
 
-/** Begins to delete the node of a contender. */
+/** Begins `fencepost_lock_break`. `fencepost_inspection_finish` returns its result. */
 fencepost_result fencepost_lock_break_start(
     fencepost_lock *lock, const fencepost_contender *contender, fencepost_inspection **inspection);
 
-/** Begins to send a revocation request. */
+/** Begins `fencepost_lock_revoke`. `fencepost_inspection_finish` returns its result. */
 fencepost_result fencepost_lock_revoke_start(
     fencepost_lock *lock, const fencepost_contender *contender, fencepost_inspection **inspection);
 

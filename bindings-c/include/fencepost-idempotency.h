@@ -272,36 +272,36 @@ fencepost_result fencepost_forget(fencepost_idempotency *idempotency, const char
  */
 fencepost_result fencepost_sweep(fencepost_idempotency *idempotency, uint64_t *deleted);
 
-/** Begins to issue a token. The caller frees the step with `fencepost_step_free`. */
+/** Begins `fencepost_issue`. `fencepost_step_finish` returns its result, and `fencepost_step_free` frees the step. */
 fencepost_result fencepost_issue_start(
     fencepost_idempotency *idempotency, const char *token, const void *binding, size_t binding_size, int64_t life,
     fencepost_step **step);
 
-/** Begins to register an operation. */
+/** Begins `fencepost_register`. `fencepost_step_finish` returns its result. */
 fencepost_result fencepost_register_start(
     fencepost_idempotency *idempotency, const char *key, const void *binding, size_t binding_size,
     const void *fingerprint, size_t fingerprint_size, const char *tag, const void *bytes, size_t size,
     fencepost_step **step);
 
-/** Begins to update a value. */
+/** Begins `fencepost_update`. `fencepost_step_finish` returns its result. */
 fencepost_result fencepost_update_start(
     fencepost_idempotency *idempotency, const char *key, const char *operation, uint64_t version,
     const void *fingerprint, size_t fingerprint_size, const char *tag, const void *bytes, size_t size,
     fencepost_step **step);
 
-/** Begins to read a record. */
+/** Begins `fencepost_look`. `fencepost_step_finish` returns its result. */
 fencepost_result fencepost_look_start(fencepost_idempotency *idempotency, const char *key, fencepost_step **step);
 
-/** Begins to settle an operation. */
+/** Begins `fencepost_settle`. `fencepost_step_finish` returns its result. */
 fencepost_result fencepost_settle_start(
     fencepost_idempotency *idempotency, const char *key, uint64_t guard, const char *tag, const void *bytes,
     size_t size, fencepost_step **step);
 
-/** Begins to delete a record. */
+/** Begins `fencepost_forget`. `fencepost_step_finish` returns its result. */
 fencepost_result
 fencepost_forget_start(fencepost_idempotency *idempotency, const char *key, uint64_t guard, fencepost_step **step);
 
-/** Begins a sweep. */
+/** Begins `fencepost_sweep`. `fencepost_sweep_finish` returns its result. */
 fencepost_result fencepost_sweep_start(fencepost_idempotency *idempotency, fencepost_step **step);
 
 /** Returns the result of a sweep without waiting: `PENDING`, or the result of `fencepost_sweep`. */
