@@ -21,8 +21,8 @@
  * - Every fallible function returns a `fencepost_result`. `fencepost_detail` returns the text of the calling thread's
  *   last error. A function writes its outputs on success only. Comments write `BUSY` for `FENCEPOST_RESULT_BUSY`. If a
  *   required pointer is NULL, the function returns `NULL_POINTER`.
- * - Any thread may use clients, locks, attempts and grants at any time, with two exceptions: do not free an object
- * while another thread uses it, and do not set the options of a lock that threads share.
+ * - Any thread may use clients, locks, attempts and grants at any time, with two exceptions. Do not free an object
+ *   while another thread uses it, and do not set the options of a lock that threads share.
  * - There are no callbacks. fencepost calls the program's code only if the program has registered it with a client
  *   library (see fencepost-redis.h), and then it holds no lock of its own.
  * - If there is no memory, these libraries return `OUT_OF_MEMORY`. libfencepost below them is written in Rust, and ends
@@ -132,7 +132,7 @@ void fencepost_client_free(fencepost_client *client);
  * The kind of a lock. All kinds except the mutex need ZooKeeper or `memory:`; on Redis they return `UNKNOWN_OPTION`.
  */
 typedef enum fencepost_kind {
-    /** One contender holds it at a time. Waiters get it in the order of their arrival. */
+    /** One contender holds it at a time. On ZooKeeper, waiters get it in the order of their arrival. */
     FENCEPOST_KIND_MUTEX = 0,
     /** The reader of a read/write lock. Many readers may hold the lock at once. */
     FENCEPOST_KIND_READER = 1,

@@ -1,7 +1,7 @@
 /**
  * @file fencepost-idempotency.h
- * Idempotent operations: an operation is run once, and its result is replayed. A part of fencepost-client.h, whose
- * conventions hold here.
+ * Idempotent operations: an operation runs once, and the server stores its result for later claims. This is a part of
+ * fencepost-client.h, with the same conventions.
  *
  * @code
  * fencepost_idempotency *payments;
@@ -15,8 +15,8 @@
  * @endcode
  *
  * - **A claim is a grant** with two more ends. It is a `fencepost_grant`, and the functions for grants work on it:
- * fence, validity, loss, extend, and `fencepost_grant_free`. On Redis, the client renews its lease until the claim
- * ends. On ZooKeeper, the claim lasts as long as the session.
+ *   fence, validity, loss, extend, and `fencepost_grant_free`. On Redis, the client renews its lease until the claim
+ *   ends. On ZooKeeper, the claim lasts as long as the session.
  * - **Three ends.** `fencepost_complete`: the operation has this result. `fencepost_release`: nothing has happened, so
  *   another attempt may claim the operation. `fencepost_leave`: it is unknown whether the operation took effect, and
  *   `on_lease_end` decides what follows. If a claim is freed before it ends, or its client is closed, it is left.
