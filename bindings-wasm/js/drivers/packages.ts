@@ -1,12 +1,12 @@
 /**
- * Client libraries that may not be installed.
+ * Client libraries that need not be there.
  *
  * @module
  */
 
 import { ConfigError } from "../errors.js";
 
-/** Bundlers may replace a missing package by an empty one. Then it is missing, too. */
+/** A package that bundlers have replaced by an empty one is absent, too. */
 export function nothing<T>(exported: T | undefined): T | null {
   return typeof exported === "function" ? exported : null;
 }
@@ -23,10 +23,7 @@ export function missing(name: string, cause?: unknown): ConfigError {
   return new ConfigError(106, "invalid-url", text, cause === undefined ? {} : { cause });
 }
 
-/**
- * The errors of Node.js, Deno and Bun for a missing package, and what replaces it in bundles of webpack, Rollup and
- * Vite, and in a browser.
- */
+/** What Node.js, Deno and Bun say of a package that is not there, and what stands for it in the bundles of webpack, Rollup and Vite, and in a browser. */
 const MISSING = /^(Cannot find (module|package)|Could not resolve|Failed to resolve|Module not found)/;
 
 export function isMissing(error: unknown): boolean {

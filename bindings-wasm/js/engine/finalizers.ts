@@ -1,23 +1,20 @@
 /**
- * Grants that the program has dropped. When the garbage collector has found one, the client releases its lock.
+ * Grants that the program has dropped: their locks are released when the garbage collector has found them.
  *
  * @module
  */
 
 import type { Contender } from "./contender.js";
 
-/**
- * At most so many grants wait for registration. Otherwise a program whose promise queue is never empty would collect
- * them.
- */
+/** So many may wait for the finalizers: a program whose promises never rest is not to collect them. */
 const MOST = 64;
 
-/** Finds grants that the program does not refer to any more. */
+/** Knows which grants are still referred to. */
 export class Finalizers {
   readonly #finalizers: FinalizationRegistry<Contender>;
-  /** Contenders whose grants are not registered yet. Most of them are released before they have to be. */
+  /** Those with grants that the finalizers do not know yet: most are released before they have to. */
   #fresh: Contender[] = [];
-  /** Contenders whose grants are garbage. */
+  /** Holds whose grant objects are garbage. */
   #dropped: Contender[] = [];
 
   readonly #work: () => void;
@@ -31,7 +28,7 @@ export class Finalizers {
     });
   }
 
-  /** Registers a contender, to be dropped when `grant` is garbage. */
+  /** Has a contender dropped when `grant` is garbage. */
   watch(grant: object, contender: Contender): void {
     contender.fresh = grant;
     this.#fresh.push(contender);
@@ -48,7 +45,7 @@ export class Finalizers {
     contender.fresh = null;
   }
 
-  /** Registers the grants that are not registered yet. */
+  /** Tells the finalizers of the grants that they do not know yet. */
   register(): void {
     for (const contender of this.#fresh) {
       if (contender.fresh !== null) {

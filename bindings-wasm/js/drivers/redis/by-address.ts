@@ -1,5 +1,5 @@
 /**
- * Makes a driver for an address, with the client library that is installed.
+ * From an address to a driver, with the client library that is there.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { RedisDriver } from "./driver.js";
 import * as ioRedis from "./ioredis.js";
 import * as nodeRedis from "./node-redis.js";
 
-/** Uses `redis`, or `ioredis` if it is not installed. */
+/** With `redis`, or else `ioredis`. */
 export async function redisDriver(address: RedisAddress): Promise<RedisDriver> {
   const { host, port, tls, ca } = address;
   const trusted = !tls ? undefined : ca === "" ? {} : { ca: certificates(ca) };
@@ -39,7 +39,7 @@ async function nodeRedisClass() {
 async function ioRedisClass() {
   try {
     const library = (await import("ioredis")) as unknown as { Redis?: IoRedisClass; default?: IoRedisClass };
-    // Before 5.1, the class is only the default export.
+    // Before 5.1 the class is the default export alone.
     return nothing(library.Redis ?? library.default);
   } catch (error) {
     return absent(error);

@@ -1,5 +1,5 @@
 /**
- * Makes a driver for an address, with the client library that is installed.
+ * From an address to a driver, with the client library that is there.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import { type Acl, checkedAcl } from "./acl.js";
 import { ZooKeeperDriver } from "./driver.js";
 import { type ZkClient, withServers } from "./library.js";
 
-/** `given` is the ACL, unchecked. */
+/** `given`: who may do what with the nodes, unchecked. */
 export async function zooKeeperDriver(
   { hosts, sessionTimeout }: Extract<Address, { kind: "zookeeper" }>,
   given: readonly Acl[] | undefined,
 ): Promise<ZooKeeperDriver> {
   const acl = checkedAcl(given);
-  // If an import is in a `try`, bundlers allow its package to be missing.
+  // Bundlers let a package be absent whose import they see in a `try`.
   try {
     const createClient = nothing((await import("node-zookeeper-client")).default.createClient);
     if (createClient === null) {

@@ -1,6 +1,5 @@
 /**
- * The server behind `memory:`. Its WebAssembly module is compiled for the first server, because most programs have
- * none.
+ * The server behind `memory:`. Its WebAssembly module is compiled when the first one is made: most programs have none.
  *
  * @module
  */
@@ -13,7 +12,7 @@ import { MemoryHub } from "./hub.js";
 
 let compiled = false;
 
-/** A server in this process, for demonstrations and tests. Hubs on one server exclude each other. */
+/** A server inside the process, for demonstrations and tests: hubs on one exclude each other. */
 export class MemoryServer extends Inside {
   /** @internal */
   readonly raw: RawServer;
@@ -27,10 +26,7 @@ export class MemoryServer extends Inside {
     this.raw = new RawServer();
   }
 
-  /**
-   * The {@link Hub.id}s of the hubs that have outputs. Call it after each input. For each of the hubs, call
-   * `handleTimeout`, and then poll.
-   */
+  /** The hubs that have something to poll, by {@link Hub.id}. Ask after each input, and poll them after a `handleTimeout`. */
   takeWoken(): number[] {
     return Array.from(this.raw.woken(), Number);
   }
