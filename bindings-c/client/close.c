@@ -58,8 +58,9 @@ static fencepost_result finish(fencepost_client *client) {
     if (left > 0)
         return fault(
             FENCEPOST_RESULT_CLEANUP_INCOMPLETE,
-            "closed before the server had confirmed the release of %zu lock(s), or without the server's consent: they "
-            "go with their lease or session",
+            "closed before the server confirmed the release of %zu lock(s), or after it refused it: they end with "
+            "their "
+            "lease or session",
             left);
     return FENCEPOST_RESULT_OK;
 }
@@ -82,7 +83,9 @@ static fencepost_result enter(fencepost_client *client) {
     if (!is_inside(client))
         return FENCEPOST_RESULT_OK;
     client_unlock(client);
-    return fault(FENCEPOST_RESULT_WOULD_BLOCK, "a callback of the connection cannot close its client");
+    return fault(
+        FENCEPOST_RESULT_WOULD_BLOCK,
+        "a callback of the connection cannot close its client: close it after the callback");
 }
 
 static fencepost_result close_client(fencepost_client *client) {
@@ -129,7 +132,7 @@ fencepost_result fencepost_close_start(fencepost_client *client) {
 /* The result of a close that another call ends. With the mutex. */
 static fencepost_result progress(const fencepost_client *client) {
     if (!client->closing)
-        return fault(FENCEPOST_RESULT_CLIENT_CLOSED, "no close of this client is under way");
+        return fault(FENCEPOST_RESULT_CLIENT_CLOSED, "no close of this client has begun: call fencepost_close_start");
     return client->over ? FENCEPOST_RESULT_OK : FENCEPOST_RESULT_PENDING;
 }
 

@@ -53,8 +53,9 @@ fencepost_result claim_ended(fencepost_grant *claim, enum end end) {
     if (claim->claimed == NULL)
         return fault(FENCEPOST_RESULT_NOT_A_CLAIM, NULL);
     if (claim->end != end)
-        return claim->lost ? contender_fault(claim)
-                           : fault(FENCEPOST_RESULT_NOT_HELD, "no such end of this claim is under way");
+        return claim->lost
+                   ? contender_fault(claim)
+                   : fault(FENCEPOST_RESULT_NOT_HELD, "no such end of this claim has begun: call its _start function");
     if (claim->stage == RELEASING)
         return FENCEPOST_RESULT_PENDING;
     claim->end = NO_END;

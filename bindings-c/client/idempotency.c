@@ -43,7 +43,9 @@ static fencepost_result take(const fencepost_idempotency_options *given, fencepo
             "sizeof(fencepost_idempotency_options)");
     for (i = sizeof *options; i < given->size; i++) {
         if (bytes[i] != 0)
-            return fault(FENCEPOST_RESULT_UNKNOWN_OPTION, "an option is newer than this libfencepost-client");
+            return fault(
+                FENCEPOST_RESULT_UNKNOWN_OPTION,
+                "an option is newer than this libfencepost-client: use a newer library");
     }
     memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
     if (memcmp(options->reserved, zero, sizeof zero) != 0)
@@ -53,8 +55,7 @@ static fencepost_result take(const fencepost_idempotency_options *given, fencepo
             "FENCEPOST_IDEMPOTENCY_OPTIONS(...)");
     if (options->on_lease_end != 0 && fencepost_policy_name(options->on_lease_end) == NULL)
         return fault(
-            FENCEPOST_RESULT_INVALID_OPTION, "on_lease_end is %d: it is a fencepost_policy",
-            (int)options->on_lease_end);
+            FENCEPOST_RESULT_INVALID_OPTION, "on_lease_end is %d: use a fencepost_policy", (int)options->on_lease_end);
     return FENCEPOST_RESULT_OK;
 }
 

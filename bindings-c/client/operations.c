@@ -122,7 +122,7 @@ static fencepost_result release_finish(fencepost_grant *grant) {
     if (grant->stage == RELEASING)
         return FENCEPOST_RESULT_PENDING;
     if (grant->stage != OVER || grant->known_released)
-        return fault(FENCEPOST_RESULT_NOT_HELD, "no release of this grant is under way");
+        return fault(FENCEPOST_RESULT_NOT_HELD, "no release of this grant has begun: call fencepost_release_start");
     grant->known_released = true;
     return grant->result == FENCEPOST_RESULT_OK ? FENCEPOST_RESULT_OK : contender_fault(grant);
 }
@@ -176,7 +176,7 @@ static fencepost_result downgrade_finish(fencepost_grant *grant) {
     case STAYS:
         break;
     }
-    return fault(FENCEPOST_RESULT_NOT_A_WRITER, "no downgrade of this grant is under way");
+    return fault(FENCEPOST_RESULT_NOT_A_WRITER, "no downgrade of this grant has begun: call fencepost_downgrade_start");
 }
 
 static const struct operation downgrade = {

@@ -153,7 +153,9 @@ static fencepost_result take(const fencepost_options *given, fencepost_options *
             "to sizeof(fencepost_options)");
     for (i = sizeof *options; i < given->size; i++) {
         if (bytes[i] != 0)
-            return fault(FENCEPOST_RESULT_UNKNOWN_OPTION, "an option is newer than this libfencepost-client");
+            return fault(
+                FENCEPOST_RESULT_UNKNOWN_OPTION,
+                "an option is newer than this libfencepost-client: use a newer library");
     }
     memcpy(options, given, given->size < sizeof *options ? given->size : sizeof *options);
     if (!is_reserved_zero(options))
@@ -162,7 +164,8 @@ static fencepost_result take(const fencepost_options *given, fencepost_options *
             "an option is newer than this libfencepost-client, or the options were not set to zero: write "
             "FENCEPOST_OPTIONS(...)");
     if ((size_t)options->kind >= COUNT(kinds))
-        return fault(FENCEPOST_RESULT_BAD_ARGUMENT, "there is no kind of lock %d", (int)options->kind);
+        return fault(
+            FENCEPOST_RESULT_BAD_ARGUMENT, "there is no kind of lock %d: use a fencepost_kind", (int)options->kind);
     return FENCEPOST_RESULT_OK;
 }
 

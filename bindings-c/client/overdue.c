@@ -11,8 +11,8 @@ static void give_back(fencepost_client *client, uint64_t now) {
         if (contender->take_by <= now)
             contender_give_up(
                 contender, FENCEPOST_RESULT_LEASE_ENDED,
-                "granted, and given back, because the program has not taken the grant within half a lease (10 s at "
-                "most): ask fencepost_attempt_finish more often, and begin anew");
+                "granted, and then released, because the program has not taken the grant within half a lease (10 s at "
+                "most): call fencepost_attempt_finish more often, and acquire again");
     }
 }
 

@@ -30,7 +30,9 @@ fencepost_result random_take(struct pool *pool, uint8_t contender[16], uint64_t 
     if (pool->used == 0 || pool->used + needed > sizeof pool->bytes) {
         pool->used = 0;
         if (!fill(pool))
-            return fault(FENCEPOST_RESULT_SYSTEM_ERROR, "the operating system gives no random bytes");
+            return fault(
+                FENCEPOST_RESULT_SYSTEM_ERROR,
+                "the operating system returned no random bytes, which identify contenders: correct the system");
     }
     memcpy(contender, pool->bytes + pool->used, 16);
     memcpy(seed, pool->bytes + pool->used + 16, sizeof *seed);

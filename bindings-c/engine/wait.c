@@ -156,7 +156,8 @@ fencepost_result client_may_block(const fencepost_client *client) {
         return fault(FENCEPOST_RESULT_WOULD_BLOCK, NULL);
     if (client_is_dispatcher(client))
         return fault(
-            FENCEPOST_RESULT_WOULD_BLOCK, "this is a callback of the connection, on the thread that reads its answers");
+            FENCEPOST_RESULT_WOULD_BLOCK, "this is a callback of the connection, on the thread that reads its answers: "
+                                          "use the _start and _finish functions");
     return FENCEPOST_RESULT_OK;
 }
 

@@ -193,7 +193,9 @@ static fencepost_result make_client(struct driver *driver, bool poll, bool ours)
     }
     driver->poll = poll ? epoll_create1(EPOLL_CLOEXEC) : -1;
     if (poll && driver->poll < 0)
-        result = say(FENCEPOST_RESULT_SYSTEM_ERROR, "the operating system gives no descriptor for epoll");
+        result =
+            say(FENCEPOST_RESULT_SYSTEM_ERROR,
+                "the operating system returned no descriptor for epoll: raise the limit of open files");
     else
         result = fencepost_hub_new(FENCEPOST_FAMILY_REDIS, fencepost_now(), &hub);
     if (result == FENCEPOST_RESULT_OK)
@@ -224,7 +226,7 @@ static fencepost_result connect_parts(const fencepost_address_parts *parts, fenc
     fencepost_result result;
 
     if (parts->scheme != FENCEPOST_SCHEME_REDIS && parts->scheme != FENCEPOST_SCHEME_REDIS_TLS)
-        return say(FENCEPOST_RESULT_INVALID_URL, "this is no address of a Redis: write redis://HOST:PORT");
+        return say(FENCEPOST_RESULT_INVALID_URL, "this is not the address of a Redis server: write redis://HOST:PORT");
     if ((driver = calloc(1, sizeof *driver)) == NULL)
         return say(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
     driver->poll = -1;
@@ -288,7 +290,8 @@ take_both(struct driver *driver, redisAsyncContext *commands, redisAsyncContext 
         return say(FENCEPOST_RESULT_BAD_ARGUMENT, "this context has a client already: share that one");
     if (subscriptions != NULL && (commands->ev.addRead == NULL) != (subscriptions->ev.addRead == NULL))
         return say(
-            FENCEPOST_RESULT_BAD_ARGUMENT, "one of these contexts has an event loop attached and the other has none");
+            FENCEPOST_RESULT_BAD_ARGUMENT,
+            "one of these contexts has an event loop attached and the other has none: attach both or none");
     return FENCEPOST_RESULT_OK;
 }
 
@@ -303,7 +306,9 @@ attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_
     if (!is_usable(commands) || (subscriptions != NULL && !is_usable(subscriptions)))
         return say(FENCEPOST_RESULT_BAD_ARGUMENT, "this context is not connected: wait until it is");
     if (commands == subscriptions)
-        return say(FENCEPOST_RESULT_BAD_ARGUMENT, "a subscribed connection takes no commands: give a second one");
+        return say(
+            FENCEPOST_RESULT_BAD_ARGUMENT,
+            "this connection has subscriptions, so it takes no commands: pass a second one");
     if ((driver = calloc(1, sizeof *driver)) == NULL)
         return say(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
     driver->poll = -1;

@@ -132,7 +132,7 @@ void requests_send(struct link *link) {
     while (link->phase == READY && (request = link->waiting.first) != NULL) {
         take(&link->waiting, request);
         if (request->expires <= fencepost_now()) {
-            fail(request, FENCEPOST_FAILURE_NOT_SENT, "its time was over before it could be sent");
+            fail(request, FENCEPOST_FAILURE_NOT_SENT, "its deadline passed before it could be sent");
             continue;
         }
         text = request->text;

@@ -34,7 +34,7 @@ static void report_silence(struct link *link) {
     else
         requests_doubt(
             link,
-            "the connection given to fencepost_redis_attach has not answered for 5 s: end it and give another one");
+            "the connection given to fencepost_redis_attach has not answered for 5 s: end it and attach another one");
 }
 
 /* Gives up a connection of the driver's own that is silent. */

@@ -86,7 +86,7 @@ fencepost_result fencepost_zookeeper_connect(const char *url, fencepost_client *
     result = fencepost_address_read(address, &parts);
     if (result == FENCEPOST_RESULT_OK && parts.scheme != FENCEPOST_SCHEME_ZOOKEEPER)
         result = driver_fault(
-            FENCEPOST_RESULT_INVALID_URL, "this is no address of a ZooKeeper: write zk://HOST:PORT/PREFIX");
+            FENCEPOST_RESULT_INVALID_URL, "this is not the address of a ZooKeeper server: write zk://HOST:PORT/PREFIX");
     if (result == FENCEPOST_RESULT_OK)
         result = connect_parts(&parts, client);
     fencepost_address_free(address);

@@ -20,7 +20,9 @@ bool connection_prepare(struct driver *driver) {
     pthread_once(&quiet, turn_log_off);
     if (connection == NULL || (connection->poll = epoll_create1(EPOLL_CLOEXEC)) < 0) {
         free(connection);
-        driver_fault(FENCEPOST_RESULT_SYSTEM_ERROR, "the operating system gives no memory, or no descriptor for epoll");
+        driver_fault(
+            FENCEPOST_RESULT_SYSTEM_ERROR,
+            "the operating system returned no memory, or no descriptor for epoll: raise the limit of open files");
         return false;
     }
     connection->socket = connection->copy = -1;
