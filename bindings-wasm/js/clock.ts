@@ -3,7 +3,7 @@
  *
  * `performance.now()` stands still during a suspend (on Linux), so that a lease would look alive after it. Node.js can say how long the
  * machine has been up, suspends included: the clock is moved forward by what is missing. It asks when the wall clock has moved in another way than
- * `performance.now()`, and four times a second besides, because asking reads a file.
+ * `performance.now()`, and four times a second besides, because asking reads a file. Deno says it to programs that may ask (`--allow-sys`).
  *
  * @module
  */
@@ -46,7 +46,20 @@ export function clockOf(steady: () => number, wall: () => number, uptime: (() =>
 const { Date: WallClock } = globalThis;
 const steady = performance.now.bind(performance);
 const wall = WallClock.now.bind(WallClock);
-const os = builtin("node:os") as Os | undefined;
+
+/** What Deno says of what a program may ask for. To ask without a permission would throw, or put a question to the user. */
+interface Permissions {
+  querySync(what: { readonly name: "sys"; readonly kind: "osUptime" }): { readonly state: string };
+}
+
+function uptime(): (() => number) | null {
+  const { Deno: deno } = globalThis as { Deno?: { readonly permissions: Permissions } };
+  if (deno !== undefined && deno.permissions.querySync({ name: "sys", kind: "osUptime" }).state !== "granted") {
+    return null;
+  }
+  const os = builtin("node:os") as Os | undefined;
+  return typeof os?.uptime === "function" ? () => os.uptime() * 1000 : null;
+}
 
 /** The present, in ms since some start. */
-export const now = clockOf(steady, wall, os === undefined ? null : () => os.uptime() * 1000);
+export const now = clockOf(steady, wall, uptime());

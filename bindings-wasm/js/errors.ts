@@ -123,8 +123,9 @@ export class CleanupIncomplete extends FencepostError {
 }
 
 /**
- * A client library, or this package, has met a mistake in a program: a `TypeError` of a library whose methods take other arguments, for example. It is the
- * `cause`. Asking again would meet it again, so every call of the client ends with this error.
+ * What this package stands on does not work: a client library is missing or too old (`driver-missing`, `driver-too-old`), a WebAssembly module was not found
+ * (`module-missing`), or a client library, or this package, has met a mistake in a program (`driver-failed`): a `TypeError` of a library whose methods take
+ * other arguments, for example. It is the `cause`. Asking again would meet it again, so every call of the client ends with this error.
  */
 export class DriverError extends FencepostError {
   override readonly name = "DriverError";
@@ -202,6 +203,13 @@ export function driverFailed(cause: unknown): DriverError {
   const what = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
   const remedy = "use a version of the client library that this package supports, or report it; then make a new client";
   return new DriverError(506, "driver-failed", `the client library could not be used (${what}): ${remedy}`, { cause });
+}
+
+/** @internal The WebAssembly module of that name cannot be used. */
+export function moduleMissing(name: string, why: string, cause?: unknown): DriverError {
+  const remedy = `put the package's file dist/modules/${name}.wasm where the program looks for it, or import "fencepost/base64/${name}"`;
+  const text = `the WebAssembly module ${name}.wasm cannot be used (${why}): ${remedy}`;
+  return new DriverError(508, "module-missing", text, cause === undefined ? {} : { cause });
 }
 
 /** @internal Where a server was looked for, and why it was not reached, for the end of an error's text. */

@@ -2,26 +2,27 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
+import { nodeResolve } from "@rollup/plugin-node-resolve";
 import esbuild from "esbuild";
 import { rollup } from "rollup";
 import { build } from "vite";
 import webpack from "webpack";
 
+import { shown } from "./support/chromium.mjs";
+import { installed } from "./support/packed.mjs";
+
 const run = promisify(execFile);
-const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** What is bundled: it takes a lock, and asks for a server whose library is not there. */
 const PROGRAM = `
-import { connect, MemoryServer } from "fencepost";
+import { connect, load, MemoryServer } from "fencepost";
 async function main() {
+  await load("memory");
   const client = await connect("memory:");
   const grant = await client.lock("stock/42").acquire();
   const held = await client.lock("stock/42").tryAcquire();
@@ -29,58 +30,57 @@ async function main() {
   await client.close();
   const elsewhere = [];
   for (const url of ["redis://localhost", "zk://localhost"]) {
-    elsewhere.push(await connect(url).then(() => "connected", (error) => error.message));
+    elsewhere.push(await connect(url).then(() => "connected", (error) => error.code + " " + error.message));
   }
   return [typeof grant.fence, held === null, new MemoryServer().takeWoken().length, ...elsewhere].join(" | ");
 }
-main().then(show, (error) => show("failed: " + error.stack));
+main().then(show, (error) => show("failed: " + error.code + " " + error.stack));
 function show(text) {
   if (typeof document === "undefined") console.log(text);
   else document.body.textContent = "[" + text + "]";
 }
 `;
 
-const SAYS =
-  /bigint \| true \| 0 \| [^|]*not installed[^|]*redis or ioredis \| [^|]*not installed[^|]*node-zookeeper-client/;
+const SAYS = /bigint \| true \| 0 \| 526 [^|]*npm install redis[^|]* \| 526 [^|]*npm install node-zookeeper-client/;
 
-let folder;
+/** For bundlers that bring no files along. */
+const INLINE = `import "fencepost/base64/memory";\nimport "fencepost/base64/redis";\n${PROGRAM}`;
+
+let place;
 before(async () => {
-  folder = await mkdtemp(join(tmpdir(), "fencepost-bundle-"));
-  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], { cwd: root });
-  const [{ filename }] = JSON.parse(stdout);
-  const place = join(folder, "node_modules", "fencepost");
-  await mkdir(place, { recursive: true });
-  await run("tar", ["-xf", join(folder, filename), "--strip-components=1", "-C", place]);
-  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
-  await writeFile(join(folder, "main.js"), PROGRAM);
+  place = await installed();
+  await writeFile(join(place.folder, "main.js"), PROGRAM);
+  await writeFile(join(place.folder, "inline.js"), INLINE);
 });
-after(() => rm(folder, { recursive: true, force: true }));
+after(() => place.remove());
 
-const entry = () => join(folder, "main.js");
+/** esbuild's bundle of a program. */
+function esbuilt(entry, out, browser, more = {}) {
+  return esbuild.build({
+    entryPoints: [join(place.folder, entry)],
+    outfile: out,
+    bundle: true,
+    minify: true,
+    metafile: true,
+    format: "esm",
+    platform: browser ? "browser" : "node",
+    logLevel: "silent",
+    ...more,
+  });
+}
 
-/** Each makes one file of `main.js`. */
+/** Each makes `main.mjs`, or for a browser a page, in a folder. */
 const BUNDLERS = {
-  esbuild: async (out, browser) => {
-    await esbuild.build({
-      entryPoints: [entry()],
-      outfile: out,
-      bundle: true,
-      minify: true,
-      format: "esm",
-      platform: browser ? "browser" : "node",
-      logLevel: "silent",
-    });
-  },
+  esbuild: (out, browser) => esbuilt("inline.js", join(out, "main.mjs"), browser),
   webpack: (out, browser) =>
     new Promise((resolve, reject) => {
       const configuration = {
         mode: "production",
-        context: folder,
-        entry: entry(),
+        context: place.folder,
+        entry: join(place.folder, "main.js"),
         target: browser ? "web" : "node20",
-        optimization: { minimize: false },
-        plugins: [new webpack.optimize.LimitChunkCountPlugin({ maxChunks: 1 })],
-        output: { path: join(out, ".."), filename: out.split("/").at(-1) },
+        experiments: { outputModule: true },
+        output: { path: out, filename: "main.mjs", module: true },
       };
       webpack(configuration, (error, stats) => {
         if (error !== null) {
@@ -92,77 +92,103 @@ const BUNDLERS = {
         }
       });
     }),
+  Rollup: async (out, browser) => {
+    const made = await rollup({
+      input: join(place.folder, "inline.js"),
+      // Rollup names the client libraries that it leaves out: they are absent.
+      onLog: (_level, { code, exporter, message }) => {
+        const isAbsent =
+          code === "UNRESOLVED_IMPORT" && ["redis", "ioredis", "node-zookeeper-client"].includes(exporter);
+        assert.ok(isAbsent, message);
+      },
+      plugins: [nodeResolve({ browser })],
+    });
+    await made.write({ file: join(out, "main.mjs"), format: "es", inlineDynamicImports: true });
+    await made.close();
+  },
   Vite: async (out, browser) => {
+    // On a server Vite brings no files along.
+    const entry = browser ? "main.js" : "inline.js";
+    await writeFile(join(place.folder, "index.html"), `<!doctype html><script type="module" src="/${entry}"></script>`);
     await build({
-      root: folder,
+      root: place.folder,
       configFile: false,
       logLevel: "silent",
-      ...(browser ? {} : { ssr: { noExternal: true } }),
+      ...(!browser && { ssr: { noExternal: true } }),
       build: {
-        outDir: join(out, ".."),
-        emptyOutDir: false,
-        ...(browser
-          ? { lib: { entry: entry(), formats: ["es"], fileName: () => out.split("/").at(-1) } }
-          : { ssr: entry() }),
-        rollupOptions: { output: { codeSplitting: false, entryFileNames: out.split("/").at(-1) } },
+        outDir: out,
+        ...(!browser && { ssr: join(place.folder, entry), rollupOptions: { output: { entryFileNames: "main.mjs" } } }),
       },
     });
   },
 };
 
-/** A browser by Debian's or another name. */
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
-
-/** What a page with this program shows. */
-async function page(bundle) {
-  assert.ok(CHROMIUM, "no Chromium: run tools/setup system");
-  const html = join(folder, "page.html");
-  const text = (await readFile(bundle, "utf8")).replaceAll("</script", "<\\/script");
-  await writeFile(html, `<!doctype html><body><script type="module">${text}</script>`);
-  const flags = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-dev-shm-usage",
-    "--virtual-time-budget=20000",
-  ];
-  const profile = `--user-data-dir=${join(folder, "profile")}`;
-  const { stdout } = await run(CHROMIUM, [...flags, profile, "--dump-dom", `file://${html}`], { timeout: 60_000 });
-  return stdout;
-}
+const PAGE = '<!doctype html><body><script type="module" src="/main.mjs"></script>';
 
 for (const [name, bundle] of Object.entries(BUNDLERS)) {
   test(`${name}: a bundle runs in Node.js`, async () => {
-    const out = join(folder, `${name}-node.${name === "webpack" ? "cjs" : "mjs"}`);
+    const out = join(place.folder, `${name}-node`);
     await bundle(out, false);
-    const { stdout } = await run(process.execPath, [out], { cwd: folder });
+    const { stdout } = await run(process.execPath, [join(out, "main.mjs")], { cwd: place.folder });
     assert.match(stdout, SAYS);
   });
 
   test(`${name}: a bundle runs in a browser`, async () => {
-    const out = join(folder, `${name}-browser.js`);
+    const out = join(place.folder, `${name}-browser`);
     await bundle(out, true);
-    assert.match(await page(out), SAYS);
+    if (name !== "Vite") {
+      await writeFile(join(out, "index.html"), PAGE);
+    }
+    assert.match(await shown(out, "index.html"), SAYS);
   });
 }
 
-test("Rollup: a bundle runs in Node.js", async () => {
-  const made = await rollup({
-    input: entry(),
-    onLog: () => undefined,
-    external: ["redis", "ioredis", "node-zookeeper-client"],
-    plugins: [
-      {
-        name: "here",
-        resolveId: (id) => (id === "fencepost" ? join(folder, "node_modules/fencepost/dist/index.js") : null),
-      },
-    ],
-  });
-  const out = join(folder, "rollup.mjs");
-  await made.write({ file: out, format: "es", inlineDynamicImports: true });
-  await made.close();
-  const { stdout } = await run(process.execPath, [out], { cwd: folder });
-  assert.match(stdout, SAYS);
+test("a module that is not beside the bundle: the error names it and the ways out", async () => {
+  const out = join(place.folder, "beside", "out", "main.mjs");
+  await esbuilt("main.js", out, false);
+  const alone = await run(process.execPath, [out]);
+  assert.match(alone.stdout, /failed: 508 .*zookeeper\.wasm.*ENOENT.*fencepost\/base64\/zookeeper/);
+  const modules = join(place.folder, "beside", "modules");
+  await mkdir(modules);
+  await cp(join(place.folder, "node_modules", "fencepost", "dist", "modules"), modules, { recursive: true });
+  assert.match((await run(process.execPath, [out])).stdout, SAYS);
 });
+
+test("a page without WebAssembly's files: the error names them", async () => {
+  const out = join(place.folder, "lost");
+  await esbuilt("main.js", join(out, "main.mjs"), true);
+  await writeFile(join(out, "index.html"), PAGE);
+  assert.match(await shown(out, "index.html"), /failed: 508 .*zookeeper\.wasm.*404/);
+});
+
+/** What a bundle of a subpath has, and what it has not. */
+const PARTS = {
+  "fencepost/redis": [
+    ["redis", "redis/node-redis"],
+    ["zookeeper", "memory", "redis/ioredis"],
+  ],
+  "fencepost/ioredis": [
+    ["redis", "redis/ioredis"],
+    ["zookeeper", "memory", "redis/node-redis"],
+  ],
+  "fencepost/zookeeper": [["zookeeper"], ["redis", "memory"]],
+  "fencepost/memory": [["memory"], ["redis", "zookeeper"]],
+};
+
+for (const [subpath, [has, lacks]] of Object.entries(PARTS)) {
+  test(`${subpath}: a bundle has the driver that it imports, and no other`, async () => {
+    const name = subpath.split("/")[1];
+    await writeFile(join(place.folder, `${name}.js`), `import { connect } from "${subpath}";\nconsole.log(connect);\n`);
+    const { metafile } = await esbuilt(`${name}.js`, join(place.folder, "parts", `${name}.mjs`), false);
+    const [output] = Object.values(metafile.outputs);
+    const inside = Object.entries(output.inputs).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
+    const drives = (what) => inside.some(([path]) => path.includes(`/dist/drivers/${what}`));
+    assert.deepEqual(has.filter(drives), has);
+    assert.deepEqual(lacks.filter(drives), []);
+    const text = await readFile(join(place.folder, "parts", `${name}.mjs`), "utf8");
+    const modules = { redis: "redis", ioredis: "redis", zookeeper: "zookeeper", memory: "(?:zookeeper|memory)" };
+    for (const [, module] of text.matchAll(/modules\/(\w+)\.wasm"/g)) {
+      assert.match(module, new RegExp(`^${modules[name]}$`));
+    }
+  });
+}

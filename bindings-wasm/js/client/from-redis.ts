@@ -1,20 +1,13 @@
 /**
- * From a connection to Redis to a client.
+ * From a connection to Redis to a client, over both libraries.
  *
  * @module
  */
 
-import { RedisDriver } from "../drivers/redis/driver.js";
-import * as ioRedis from "../drivers/redis/ioredis.js";
-import * as nodeRedis from "../drivers/redis/node-redis.js";
-import { unsupported } from "../drivers/redis/unsupported.js";
-import { unreadable } from "../errors.js";
-import { Client } from "./client.js";
-import { type ConnectTimeout, checkedConnectTimeout } from "./connect-timeout.js";
-import { known } from "./options.js";
-
-/** Options of {@link fromRedis}. */
-export type RedisOptions = ConnectTimeout;
+import type { Client } from "./client.js";
+import { overIoRedis } from "./given-ioredis.js";
+import { overNodeRedis } from "./given-node-redis.js";
+import { type RedisOptions, onGiven } from "./given-redis.js";
 
 /**
  * A client on a connection that the program already has: a client of node-redis (`redis`, 5 and later) or of
@@ -28,23 +21,5 @@ export type RedisOptions = ConnectTimeout;
  * node-redis 4.
  */
 export function fromRedis(client: object, options?: RedisOptions): Client {
-  known(options, "connectTimeout");
-  const connectTimeout = checkedConnectTimeout(options);
-  if (typeof client !== "object" || (client as object | null) === null) {
-    throw unreadable("fromRedis takes a client of the package redis or ioredis");
-  }
-  const why = unsupported(client);
-  if (why !== null) {
-    throw unreadable(why);
-  }
-  if (nodeRedis.isNodeRedis(client)) {
-    const { socket } = client.options ?? {};
-    const library = nodeRedis.library((overrides) => client.duplicate(overrides), socket);
-    return new Client(new RedisDriver(library, nodeRedis.borrow(client)), { connectTimeout });
-  }
-  if (ioRedis.isIoRedis(client)) {
-    const library = ioRedis.library((overrides) => client.duplicate(overrides), client);
-    return new Client(new RedisDriver(library), { connectTimeout });
-  }
-  throw unreadable("fromRedis takes a client of the package redis or ioredis");
+  return onGiven(client, options, "the package redis or ioredis", overNodeRedis, overIoRedis);
 }

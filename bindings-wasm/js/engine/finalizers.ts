@@ -9,9 +9,19 @@ import type { Contender } from "./contender.js";
 /** So many may wait for the finalizers: a program whose promises never rest is not to collect them. */
 const MOST = 64;
 
+interface Registry {
+  register(grant: object, contender: Contender, token: Contender): void;
+  unregister(contender: Contender): void;
+}
+
+/** Where the runtime does not say what is garbage (workerd before its date 2025-05-05), a lock that is dropped is held until its client is closed. */
+const NONE: Registry = { register: () => undefined, unregister: () => undefined };
+
+const { FinalizationRegistry: Finalization } = globalThis as { FinalizationRegistry?: FinalizationRegistryConstructor };
+
 /** Knows which grants are still referred to. */
 export class Finalizers {
-  readonly #finalizers: FinalizationRegistry<Contender>;
+  readonly #finalizers: Registry;
   /** Those with grants that the finalizers do not know yet: most are released before they have to. */
   #fresh: Contender[] = [];
   /** Holds whose grant objects are garbage. */
@@ -22,10 +32,11 @@ export class Finalizers {
   /** `work` is called when there is something to {@link register}, or in {@link takeDropped}. */
   constructor(work: () => void) {
     this.#work = work;
-    this.#finalizers = new FinalizationRegistry((contender) => {
+    const drop = (contender: Contender) => {
       this.#dropped.push(contender);
       work();
-    });
+    };
+    this.#finalizers = Finalization === undefined ? NONE : new Finalization(drop);
   }
 
   /** Has a contender dropped when `grant` is garbage. */

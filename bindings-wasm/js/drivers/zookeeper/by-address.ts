@@ -4,11 +4,16 @@
  * @module
  */
 
+import { library } from "#library/node-zookeeper-client";
+
 import type { Address } from "../../hub/addresses.js";
-import { isMissing, missing, nothing } from "../packages.js";
+import { exported, missing, tooOld } from "../packages.js";
 import { type Acl, checkedAcl } from "./acl.js";
 import { ZooKeeperDriver } from "./driver.js";
-import { type ZkClient, withServers } from "./library.js";
+import { type ZkClient, isZkClient, withServers } from "./library.js";
+
+/** What to install. */
+const PACKAGE = "node-zookeeper-client@1.1.3";
 
 /** `given`: who may do what with the nodes, unchecked. */
 export async function zooKeeperDriver(
@@ -16,15 +21,13 @@ export async function zooKeeperDriver(
   given: readonly Acl[] | undefined,
 ): Promise<ZooKeeperDriver> {
   const acl = checkedAcl(given);
-  // Bundlers let a package be absent whose import they see in a `try`.
-  try {
-    const createClient = nothing((await import("node-zookeeper-client")).default.createClient);
-    if (createClient === null) {
-      throw missing("node-zookeeper-client");
-    }
-    const make = () => withServers(createClient(hosts, { sessionTimeout, retries: 0 }) as unknown as ZkClient, hosts);
-    return new ZooKeeperDriver({ make }, acl, hosts);
-  } catch (error) {
-    throw isMissing(error) ? missing("node-zookeeper-client", error) : error;
+  const createClient = exported((await library())?.default.createClient);
+  if (createClient === null) {
+    throw missing("ZooKeeper", PACKAGE);
   }
+  const client = () => createClient(hosts, { sessionTimeout, retries: 0 }) as unknown as ZkClient;
+  if (!isZkClient(client())) {
+    throw tooOld("node-zookeeper-client", PACKAGE);
+  }
+  return new ZooKeeperDriver({ make: () => withServers(client(), hosts) }, acl, hosts);
 }

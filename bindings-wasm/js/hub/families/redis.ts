@@ -4,20 +4,22 @@
  * @module
  */
 
-import { bytes } from "../base64.js";
+import { location } from "#location/redis";
+
 import * as glue from "../glue/fencepost_redis.js";
-import { base64 } from "../glue/redis.js";
+import { Wasm } from "../wasm.js";
 import type { Module } from "./module.js";
 
-let compiled = false;
+const wasm = new Wasm("redis", glue, location);
 
 /** @internal The compiled module. */
 export function redisModule(): Module {
-  if (!compiled) {
-    glue.initSync({ module: bytes(base64) });
-    compiled = true;
-  }
-  return glue;
+  return wasm.get();
+}
+
+/** @internal The module, when it is there. */
+export function loadRedis(): Promise<Module> {
+  return wasm.load();
 }
 
 /**
@@ -26,6 +28,5 @@ export function redisModule(): Module {
  * does nothing. In both cases, it reports the answer to the hub.
  */
 export function isFromReplica(error: string): boolean {
-  redisModule();
-  return glue.isFromReplica(error);
+  return wasm.get().isFromReplica(error);
 }

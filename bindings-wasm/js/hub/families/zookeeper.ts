@@ -4,20 +4,22 @@
  * @module
  */
 
-import { bytes } from "../base64.js";
+import { location } from "#location/zookeeper";
+
 import * as glue from "../glue/fencepost_zookeeper.js";
-import { base64 } from "../glue/zookeeper.js";
+import { Wasm } from "../wasm.js";
 import type { Module } from "./module.js";
 
-let compiled = false;
+const wasm = new Wasm("zookeeper", glue, location);
 
 /** @internal The compiled module. */
 export function zooKeeperModule(): Module {
-  if (!compiled) {
-    glue.initSync({ module: bytes(base64) });
-    compiled = true;
-  }
-  return glue;
+  return wasm.get();
+}
+
+/** @internal The module, when it is there. */
+export function loadZooKeeper(): Promise<Module> {
+  return wasm.load();
 }
 
 /**
@@ -26,6 +28,5 @@ export function zooKeeperModule(): Module {
  * accepts connections and never answers them.
  */
 export function handshakeTimeout(sessionTimeout: number, failures: number): number {
-  zooKeeperModule();
-  return glue.handshakeTimeout(sessionTimeout, failures);
+  return wasm.get().handshakeTimeout(sessionTimeout, failures);
 }

@@ -1,16 +1,12 @@
 /**
- * The server behind `memory:`. Its WebAssembly module is compiled when the first one is made: most programs have none.
+ * The server behind `memory:`.
  *
  * @module
  */
 
-import { bytes } from "../base64.js";
-import { RawServer, initSync } from "../glue/fencepost_memory.js";
-import { base64 } from "../glue/memory.js";
 import { type Hub, Inside } from "../hub.js";
 import { MemoryHub } from "./hub.js";
-
-let compiled = false;
+import { type RawServer, memoryModule } from "./module.js";
 
 /** A server inside the process, for demonstrations and tests: hubs on one exclude each other. */
 export class MemoryServer extends Inside {
@@ -19,11 +15,7 @@ export class MemoryServer extends Inside {
 
   constructor() {
     super();
-    if (!compiled) {
-      initSync({ module: bytes(base64) });
-      compiled = true;
-    }
-    this.raw = new RawServer();
+    this.raw = new (memoryModule.get().RawServer)();
   }
 
   /** The hubs that have something to poll, by {@link Hub.id}. Ask after each input, and poll them after a `handleTimeout`. */

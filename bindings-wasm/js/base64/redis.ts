@@ -1,0 +1,10 @@
+/**
+ * `fencepost/base64/redis`: the module as text, for programs that cannot have its file beside them.
+ *
+ * @packageDocumentation
+ */
+
+import { keepInline } from "../hub/wasm.js";
+import { base64 } from "./text/redis.js";
+
+keepInline("redis", base64);

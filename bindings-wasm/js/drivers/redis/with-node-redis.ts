@@ -1,0 +1,33 @@
+/**
+ * From an address to a driver over node-redis.
+ *
+ * @module
+ */
+
+import { library } from "#library/redis";
+
+import type { RedisAddress } from "../../hub/addresses.js";
+import { exported, tooOld } from "../packages.js";
+import { RedisDriver } from "./driver.js";
+import * as nodeRedis from "./node-redis.js";
+import { at, trusted } from "./place.js";
+
+/** What to install. */
+export const NODE_REDIS = "redis@6";
+
+/** Null: the library is not installed. */
+export async function withNodeRedis(address: RedisAddress): Promise<RedisDriver | null> {
+  const tls = trusted(address);
+  const createClient = await created();
+  const made = createClient && nodeRedis.byAddress(createClient as nodeRedis.CreateClient, address, tls);
+  return made && new RedisDriver(made, null, at(address));
+}
+
+async function created() {
+  const { createClient, createSentinel } = (await library()) ?? {};
+  if (exported(createClient) !== null && exported(createSentinel) === null) {
+    // Before 5.
+    throw tooOld("redis", NODE_REDIS);
+  }
+  return exported(createClient);
+}

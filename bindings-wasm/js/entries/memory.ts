@@ -1,0 +1,9 @@
+/**
+ * `fencepost/memory`: clients for `memory:`, a server inside the process.
+ *
+ * @packageDocumentation
+ */
+
+export * from "./client.js";
+export { connectMemory as connect } from "../client/connect-memory.js";
+export type { ConnectTimeout } from "../client/connect-timeout.js";

@@ -1,0 +1,11 @@
+/**
+ * `fencepost/zookeeper`: clients over `node-zookeeper-client`.
+ *
+ * @packageDocumentation
+ */
+
+export * from "./client.js";
+export { connectZooKeeper as connect } from "../client/connect-zookeeper.js";
+export { type ZooKeeperOptions, fromZooKeeper } from "../client/from-zookeeper.js";
+export type { ConnectOptions } from "../client/reach.js";
+export type { Acl } from "../drivers/zookeeper/acl.js";

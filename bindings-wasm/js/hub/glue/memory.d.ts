@@ -1,2 +1,0 @@
-/** The WebAssembly module of `memory:` in base64; generated. */
-export declare const base64: string;

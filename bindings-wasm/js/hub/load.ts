@@ -1,0 +1,30 @@
+/**
+ * Loading of modules ahead of the calls that need them.
+ *
+ * @module
+ */
+
+import { unreadable } from "../errors.js";
+import { loadRedis } from "./families/redis.js";
+import { loadZooKeeper } from "./families/zookeeper.js";
+import { memoryModule } from "./memory/module.js";
+import type { WasmName } from "./wasm-name.js";
+
+const LOADS: Readonly<Record<WasmName, () => Promise<unknown>>> = {
+  zookeeper: loadZooKeeper,
+  redis: loadRedis,
+  memory: () => Promise.all([loadZooKeeper(), memoryModule.load()]),
+};
+
+/**
+ * Loads what a {@link Hub} or a {@link MemoryServer} needs, where files take a request: in a browser. Elsewhere it changes
+ * nothing. `connect` does it by itself.
+ *
+ * @throws DriverError (`module-missing`) if the module's file cannot be had.
+ */
+export async function load(name: WasmName): Promise<void> {
+  if (!Object.hasOwn(LOADS, name)) {
+    throw unreadable("load takes the name of a module: zookeeper, redis or memory");
+  }
+  await LOADS[name]();
+}

@@ -1,0 +1,2 @@
+/** The modules of the package, by the names of their files. */
+export type WasmName = "zookeeper" | "redis" | "memory";

@@ -1,0 +1,84 @@
+// Builds what is around the modules. One source gives two copies of the code, and no program in Node.js loads both:
+//
+// - `dist`: ECMAScript modules, for bundlers, browsers, Deno, Bun and workerd;
+// - `dist/cjs`: CommonJS, for Node.js. `dist/node` has ECMAScript modules that export what is there, so `import` and `require` share clients, settings and
+//   classes of errors. Node.js 20.16 cannot require an ECMAScript module.
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { basename, dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import { nodeResolve } from "@rollup/plugin-node-resolve";
+import { rollup } from "rollup";
+
+const here = fileURLToPath(new URL("..", import.meta.url));
+const dist = join(here, "dist");
+const modules = join(dist, "modules");
+const names = readdirSync(modules).map((file) => basename(file, ".wasm"));
+
+function write(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
+
+for (const entry of readdirSync(dist)) {
+  if (!["modules", "hub"].includes(entry)) {
+    rmSync(join(dist, entry), { recursive: true });
+  }
+}
+
+const tsc = join(here, "node_modules", "typescript", "bin", "tsc");
+try {
+  execFileSync(process.execPath, [tsc, "--project", join(here, "tsconfig.json")], { stdio: "pipe" });
+} catch (error) {
+  process.stderr.write(error.stdout);
+  process.exit(1);
+}
+
+for (const name of names) {
+  const text = readFileSync(join(modules, `${name}.wasm`)).toString("base64");
+  write(join(dist, "base64", "text", `${name}.js`), `export const base64 =\n  "${text}";\n`);
+  // Where a module is a thing to import: as workerd does it, and as Deno does, which reads no file without a permission.
+  for (const [runtime, source] of Object.entries({ workerd: "", deno: "source " })) {
+    const path = join(dist, "locations", runtime, `${name}.js`);
+    write(path, `import ${source}module from "../../modules/${name}.wasm";\nexport const location = () => module;\n`);
+  }
+}
+
+const { exports } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+/** What programs import: for each file of `dist` its name in `dist/cjs` and `dist/node`. */
+const entries = Object.values(exports)
+  .filter((conditions) => conditions.require !== undefined)
+  .map((conditions) => [relative(dist, join(here, conditions.default)), basename(conditions.require, ".js")]);
+
+const bundle = await rollup({
+  input: Object.fromEntries(entries.map(([path, name]) => [name, join(dist, path)])),
+  external: ["redis", "ioredis", "node-zookeeper-client", /^node:/],
+  onLog: (level, log) => {
+    throw new Error(`${level}: ${log.message}`);
+  },
+  plugins: [
+    nodeResolve(),
+    { name: "place", resolveImportMeta: () => 'require("node:url").pathToFileURL(__filename).href' },
+  ],
+});
+await bundle.write({
+  dir: join(dist, "cjs"),
+  format: "cjs",
+  // All files lie in `dist/cjs` itself: `dist/modules` is `../modules` from there, as it is from `dist/locations`.
+  chunkFileNames: "[name]-[hash].js",
+  dynamicImportInCjs: false,
+  esModule: true,
+  externalLiveBindings: false,
+});
+await bundle.close();
+write(join(dist, "cjs", "package.json"), '{ "type": "commonjs" }\n');
+
+const require = createRequire(import.meta.url);
+for (const [path, name] of entries) {
+  const exported = Object.keys(require(join(dist, "cjs", `${name}.js`)));
+  const given = exported.length === 0 ? "" : `export const { ${exported.join(", ")} } = entry;\n`;
+  write(join(dist, "node", `${name}.mjs`), `import entry from "../cjs/${name}.js";\n${given}`);
+  write(join(dist, "node", `${name}.d.mts`), `export * from "../cjs/${path}";\n`);
+}

@@ -1,0 +1,214 @@
+// The package as it is shipped, in each runtime, and what tools that check packages say of it.
+
+import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { promisify } from "node:util";
+
+import esbuild from "esbuild";
+
+import { installed, root, tool } from "./support/packed.mjs";
+
+const run = promisify(execFile);
+
+let place;
+before(async () => {
+  place = await installed();
+});
+after(() => place.remove());
+
+const write = (name, text) => writeFile(join(place.folder, name), text);
+
+/** Takes a lock on `memory:`, and says so. */
+const LOCKS = `
+async function locks(connect) {
+  const client = await connect("memory:");
+  const grant = await client.lock("stock/42").acquire();
+  const held = await client.lock("stock/42").tryAcquire();
+  await grant.release();
+  await client.close();
+  return typeof grant.fence + " " + String(held);
+}
+`;
+
+/** Both ways in, in one program: clients of one `memory:NAME` exclude each other, and errors are of one class. */
+const BOTH = `
+import { createRequire } from "node:module";
+import { ConfigError, Client, connect } from "fencepost";
+const require = createRequire(import.meta.url);
+const required = require("fencepost");
+const one = await connect("memory:shop");
+const two = await required.connect("memory:shop");
+const grant = await one.lock("stock/42").acquire();
+const held = await two.lock("stock/42").tryAcquire();
+const error = await required.connect("nowhere:").catch((error) => error);
+console.log(held === null, error instanceof ConfigError, two instanceof Client, require("fencepost/memory").Client === Client);
+await one.close();
+await two.close();
+`;
+
+test("Node.js before it could require modules: import and require share one copy", async () => {
+  await write("both.mjs", BOTH);
+  const { stdout } = await run(process.execPath, ["--no-experimental-require-module", "both.mjs"], {
+    cwd: place.folder,
+  });
+  assert.equal(stdout.trim(), "true true true true");
+});
+
+test("Node.js: every subpath, by import and by require, has the same names", async () => {
+  const names = ["", "/redis", "/ioredis", "/zookeeper", "/memory", "/hub"];
+  const subpaths = [...names, ...["express", "fastify", "hono"].map((name) => `/web/${name}`)];
+  await write(
+    "names.mjs",
+    `import { createRequire } from "node:module";
+     const require = createRequire(import.meta.url);
+     for (const subpath of ${JSON.stringify(subpaths)}) {
+       const [one, two] = [await import("fencepost" + subpath), require("fencepost" + subpath)];
+       const names = Object.keys(two).filter((name) => name !== "default");
+       const same = names.every((name) => one[name] === two[name]) && names.length === Object.keys(one).length;
+       console.log("fencepost" + subpath, same, names.length > 1);
+     }`,
+  );
+  const { stdout } = await run(process.execPath, ["names.mjs"], { cwd: place.folder });
+  assert.deepEqual(
+    stdout.trim().split("\n"),
+    subpaths.map((subpath) => `fencepost${subpath} true true`),
+  );
+});
+
+test("Bun: import and require share one copy", async () => {
+  await write("both.mjs", BOTH);
+  const { stdout } = await tool("bun", ["both.mjs"], { cwd: place.folder });
+  assert.equal(stdout.trim(), "true true true true");
+});
+
+test("Deno: memory: needs no permission", async () => {
+  await write("deno.mjs", `import { connect } from "fencepost";\n${LOCKS}\nconsole.log(await locks(connect));`);
+  const env = { ...process.env, DENO_DIR: join(place.folder, "deno"), DENO_NO_UPDATE_CHECK: "1" };
+  const { stdout } = await tool("deno", ["run", "--no-prompt", "--cached-only", "deno.mjs"], {
+    cwd: place.folder,
+    env,
+  });
+  assert.equal(stdout.trim(), "bigint null");
+});
+
+for (const subpath of ["fencepost", "fencepost/memory"]) {
+  test(`workerd: ${subpath}`, async () => {
+    const out = join(place.folder, "workerd", subpath.replace("/", "-"));
+    await write(
+      "worker.mjs",
+      `import assert from "node:assert/strict";
+       import { connect } from "${subpath}";
+       ${LOCKS}
+       export default { async test() { assert.equal(await locks(connect), "bigint null"); } };`,
+    );
+    const { metafile } = await esbuild.build({
+      entryPoints: [join(place.folder, "worker.mjs")],
+      outdir: out,
+      bundle: true,
+      format: "esm",
+      platform: "browser",
+      conditions: ["workerd"],
+      external: ["node:*"],
+      loader: { ".wasm": "copy" },
+      assetNames: "[name]",
+      metafile: true,
+      logLevel: "silent",
+    });
+    const modules = Object.keys(metafile.outputs)
+      .filter((path) => path.endsWith(".wasm"))
+      .map((path) => path.split("/").at(-1))
+      .map((name) => `(name = "${name}", wasm = embed "${name}")`);
+    await writeFile(
+      join(out, "worker.capnp"),
+      `using Workerd = import "/workerd/workerd.capnp";
+       const config :Workerd.Config = (services = [(name = "main", worker = .worker)]);
+       const worker :Workerd.Worker = (
+         modules = [(name = "worker.js", esModule = embed "worker.js"), ${modules.join(", ")}],
+         compatibilityDate = "2025-01-01",
+         compatibilityFlags = ["nodejs_compat"],
+       );`,
+    );
+    const { stderr } = await tool("workerd", ["test", join(out, "worker.capnp")]);
+    assert.match(stderr, /PASS/);
+  });
+}
+
+test("publint has nothing to say", async () => {
+  const { stdout } = await tool("publint", [
+    "run",
+    "--strict",
+    "--pack",
+    "false",
+    join(place.folder, "node_modules", "fencepost"),
+  ]);
+  assert.match(stdout, /All good!/);
+});
+
+test("arethetypeswrong finds nothing wrong", async () => {
+  const { exports } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  const entries = Object.keys(exports).filter((name) => exports[name].types !== undefined);
+  const { stdout } = await tool("attw", [
+    place.packed,
+    "--profile",
+    "node16",
+    "--format",
+    "json",
+    "--entrypoints",
+    ...entries,
+  ]);
+  // The resolution node10 knows no exports, and so no subpaths. The entry itself can be had there.
+  const known = ({ resolutionKind, entrypoint }) => resolutionKind !== "node10" || entrypoint === ".";
+  assert.deepEqual(Object.values(JSON.parse(stdout).problems).flat().filter(known), []);
+});
+
+/** A program for each subpath, without Node's types. */
+const TYPED = `
+import { type Grant, LockLost, connect } from "fencepost";
+import * as hub from "fencepost/hub";
+import * as ioredis from "fencepost/ioredis";
+import * as memory from "fencepost/memory";
+import * as redis from "fencepost/redis";
+import * as zookeeper from "fencepost/zookeeper";
+import "fencepost/base64/memory";
+export async function main(): Promise<Grant | null> {
+  const client: redis.Client = await connect("memory:", { connectTimeout: 100 });
+  const others = [redis, ioredis, zookeeper, memory].map((one) => one.connect("memory:"));
+  await hub.load("memory");
+  const server = new hub.MemoryServer();
+  hub.Hub.memory(server, 0);
+  await Promise.all(others);
+  return client.lock("x").acquire({ timeout: 5 });
+}
+export const fromRedis: (client: object) => memory.Client = redis.fromRedis;
+export { LockLost };
+`;
+
+for (const [what, file, options] of [
+  ["import in node16", "typed.mts", { module: "Node16", moduleResolution: "Node16" }],
+  ["require in node16", "typed.cts", { module: "Node16", moduleResolution: "Node16" }],
+  ["a bundler", "typed.mts", { module: "ESNext", moduleResolution: "bundler" }],
+]) {
+  test(`types without Node's: ${what}`, async () => {
+    const common = { target: "ES2022", lib: ["ES2022"], strict: true, skipLibCheck: false, noEmit: true, types: [] };
+    await write(file, TYPED);
+    await write("tsconfig.json", JSON.stringify({ compilerOptions: { ...common, ...options }, files: [file] }));
+    await assert.doesNotReject(tool("tsc", ["--project", place.folder]), (error) => assert.fail(error.stdout) ?? false);
+  });
+}
+
+test("types with Node's: the web middleware", async () => {
+  await mkdir(join(place.folder, "node_modules", "@types"), { recursive: true });
+  await symlink(join(root, "node_modules", "@types", "node"), join(place.folder, "node_modules", "@types", "node"));
+  await symlink(join(root, "node_modules", "undici-types"), join(place.folder, "node_modules", "undici-types"));
+  const text = ["express", "fastify", "hono"]
+    .map((name) => `import { idempotent as ${name} } from "fencepost/web/${name}";\nexport { ${name} };\n`)
+    .join("");
+  await write("web.cts", text);
+  const common = { target: "ES2022", lib: ["ES2022"], strict: true, skipLibCheck: false, noEmit: true };
+  const options = { ...common, module: "Node16", moduleResolution: "Node16", types: ["node"] };
+  await write("tsconfig.json", JSON.stringify({ compilerOptions: options, files: ["web.cts"] }));
+  await assert.doesNotReject(tool("tsc", ["--project", place.folder]), (error) => assert.fail(error.stdout) ?? false);
+});

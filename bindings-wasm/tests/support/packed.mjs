@@ -1,0 +1,29 @@
+// The package as it is shipped, installed in a folder of its own, without the client libraries.
+
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** A folder in whose `node_modules` there is only this package. `packed`: the archive that it comes from. */
+export async function installed() {
+  const folder = await mkdtemp(join(tmpdir(), "fencepost-packed-"));
+  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], { cwd: root });
+  const packed = join(folder, JSON.parse(stdout)[0].filename);
+  const place = join(folder, "node_modules", "fencepost");
+  await mkdir(place, { recursive: true });
+  await run("tar", ["-xf", packed, "--strip-components=1", "-C", place]);
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+  return { folder, packed, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** Runs a tool of `node_modules/.bin`. */
+export function tool(name, parameters, options) {
+  return run(join(root, "node_modules", ".bin", name), parameters, { timeout: 120_000, ...options });
+}
