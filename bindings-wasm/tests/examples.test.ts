@@ -83,6 +83,7 @@ describe("examples", { concurrency: false }, () => {
   const said = [
     /^sold 42 under fence \d+$/,
     /^ours$/,
+    /^true$/,
     /^null\nleading .*\n(printing \d\n?){3}$/,
     /^true$/,
     /^till 7 holds\nsomebody/,
