@@ -49,7 +49,7 @@ for (const name of names) {
 const { exports } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
 /** What programs import: for each file of `dist` its name in `dist/cjs` and `dist/node`. */
 const entries = Object.values(exports)
-  .filter((conditions) => conditions.require !== undefined)
+  .filter((conditions) => conditions.node?.import !== undefined)
   .map((conditions) => [relative(dist, join(here, conditions.default)), basename(conditions.require, ".js")]);
 
 const bundle = await rollup({
@@ -74,6 +74,7 @@ await bundle.write({
 });
 await bundle.close();
 write(join(dist, "cjs", "package.json"), '{ "type": "commonjs" }\n');
+write(join(dist, "cjs", "inline.js"), "// In place of a module as text: Node.js reads the module's file.\n");
 
 const require = createRequire(import.meta.url);
 for (const [path, name] of entries) {

@@ -68,8 +68,8 @@ describe("package", { concurrency: false }, () => {
   it("runs where there is no Node.js", async () => {
     const { said } = await program(`
       for (const name of ["process", "Buffer", "setImmediate"]) delete globalThis[name];
-      await import("fencepost/base64/memory");
-      const { connect } = await import("fencepost");
+      await import("./dist/base64/memory.js");
+      const { connect } = await import("./dist/index.js");
       const client = await connect("memory:");
       const grant = await client.lock("x").acquire();
       console.log(typeof grant.fence);
