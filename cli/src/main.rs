@@ -1,9 +1,14 @@
 //! The fencepost command.
 
+mod address;
 mod contenders;
 mod demo;
+#[cfg(unix)]
+mod exec;
+mod manual;
 mod output;
 mod record;
+mod time;
 
 use std::process::ExitCode;
 
@@ -13,7 +18,7 @@ use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 #[derive(Parser)]
 #[command(name = "fencepost", version)]
 struct Arguments {
-    /// Where the records are, for the command `record`
+    /// Where the server is, for the commands `exec` and `record`
     #[arg(long = "url", value_name = "URL")]
     address: Option<String>,
     #[command(subcommand)]
@@ -32,6 +37,17 @@ enum Command {
     Revoke(contenders::One),
     /// Look at the record of an idempotent operation, give it a result, or delete it
     Record(record::Arguments),
+    /// Run a command under a lock
+    #[cfg(unix)]
+    Exec(exec::Options),
+    /// Print a script that completes the command's options in a shell
+    Completions(manual::Completions),
+    /// Write the manual pages to a directory
+    Man(manual::Pages),
+    /// Ends a command whose `exec` was killed or stopped: started by `exec` itself
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Guard,
     /// The buyers of one process of a demo: started by the demo itself
     #[command(hide = true)]
     Buyers(demo::Options),
@@ -41,12 +57,33 @@ enum Command {
 const BROKEN: u8 = 2;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::try_parse().unwrap_or_else(|error| record::explained(error).exit());
-    if arguments.address.is_some() && !matches!(arguments.command, Command::Record(_)) {
-        let why = "--url before the name of a command is for `record`: `demo` takes it behind its name, and the other commands take the address as their first argument";
+    let arguments = match Arguments::try_parse().map_err(record::explained) {
+        Ok(arguments) => arguments,
+        #[cfg(unix)]
+        Err(error) if error.use_stderr() && is_exec() => return exec::refuse(&error),
+        Err(error) => error.exit(),
+    };
+    let takes_address = match arguments.command {
+        Command::Record(_) => true,
+        #[cfg(unix)]
+        Command::Exec(_) => true,
+        _ => false,
+    };
+    if arguments.address.is_some() && !takes_address {
+        let why = "--url before the name of a command is for `exec` and `record`: `demo` takes it behind its name, and the other commands take the address as their first argument";
         Arguments::command()
             .error(ErrorKind::ArgumentConflict, why)
             .exit();
+    }
+    match &arguments.command {
+        Command::Completions(completions) => return code_of(completions.print(&mut Arguments::command())),
+        Command::Man(pages) => return code_of(pages.write(Arguments::command())),
+        #[cfg(unix)]
+        Command::Guard => {
+            exec::guard::run();
+            return ExitCode::SUCCESS;
+        }
+        _ => {}
     }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -60,11 +97,29 @@ fn main() -> ExitCode {
             Command::Revoke(one) => contenders::revoke_one(one).await,
             Command::Buyers(options) => demo::run_buyers(options).await,
             Command::Record(record) => return record::run(record, arguments.address).await,
+            #[cfg(unix)]
+            Command::Exec(options) => return exec::run(options, arguments.address).await,
+            #[cfg(unix)]
+            Command::Guard => Ok(true),
+            Command::Completions(_) | Command::Man(_) => Ok(true),
         })
     });
     // Nobody waits for a thread that reads a standard input which does not end.
     runtime.shutdown_background();
     code
+}
+
+/// Whether the arguments name `exec`, though something is wrong with them.
+#[cfg(unix)]
+fn is_exec() -> bool {
+    let mut words = std::env::args_os().skip(1);
+    let is_url = |word: &std::ffi::OsStr| word.as_encoded_bytes().starts_with(b"--url=");
+    match words.next() {
+        Some(word) if word == "--url" => words.nth(1),
+        Some(word) if is_url(&word) => words.next(),
+        word => word,
+    }
+    .is_some_and(|word| word == "exec")
 }
 
 fn code_of(done: Result<bool, demo::Failure>) -> ExitCode {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use clap::{Args, value_parser};
 
 use super::Failure;
+use crate::time::time;
 
 /// Options of the demo.
 #[derive(Args, Clone, Debug)]
@@ -71,51 +72,5 @@ impl Options {
     /// The n-th process's share of so many.
     pub(crate) const fn share(&self, of: u32, process: u32) -> u32 {
         of / self.processes + if process < of % self.processes { 1 } else { 0 }
-    }
-}
-
-/// A time with its unit.
-fn time(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| format!("{text:?} is no time: write 200ms, 2s or 500us"))?;
-    let time = match &text[digits.len()..] {
-        "us" => Duration::from_micros(number),
-        "ms" => Duration::from_millis(number),
-        "s" => Duration::from_secs(number),
-        _ => {
-            return Err(format!(
-                "{text:?} needs a unit: write {digits}ms, {digits}s or {digits}us"
-            ));
-        }
-    };
-    if time.is_zero() {
-        return Err("it has to be longer than nothing".into());
-    }
-    Ok(time)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_have_units() {
-        assert_eq!(time("200ms"), Ok(Duration::from_millis(200)));
-        assert_eq!(time("2s"), Ok(Duration::from_secs(2)));
-        assert_eq!(time("7us"), Ok(Duration::from_micros(7)));
-        for bad in [
-            "",
-            "200",
-            "ms",
-            "-5ms",
-            "0ms",
-            "2h",
-            "1.5s",
-            "99999999999999999999s",
-        ] {
-            assert!(time(bad).is_err(), "{bad}");
-        }
     }
 }

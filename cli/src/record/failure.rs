@@ -1,8 +1,10 @@
 //! Failures, and their exit codes.
 
-use std::{error::Error as _, process::ExitCode};
+use std::process::ExitCode;
 
 use fencepost::{Error, Refusal};
+
+use crate::output::with_causes;
 
 /// Why a step has failed, in one line.
 #[derive(Debug)]
@@ -68,16 +70,7 @@ impl From<Error> for Failure {
             },
             _ => Kind::Usage,
         };
-        let mut text = format!("{}: {error}", error.name());
-        let mut source = error.source();
-        while let Some(cause) = source {
-            // The redis crate repeats the text of its causes.
-            let cause_text = cause.to_string();
-            if !text.ends_with(&cause_text) {
-                text = format!("{text}: {cause_text}");
-            }
-            source = cause.source();
-        }
+        let text = with_causes(&error);
         Self { text, kind }
     }
 }

@@ -15,12 +15,8 @@ use clap::{
 };
 use fencepost::{Client, Idempotency};
 
-use crate::output::complain;
+use crate::{address::address, output::complain};
 use failure::Failure;
-
-/// The variable that has the address if no option has it. The arguments of a process can be seen by other users, and an
-/// address may have a password.
-const VARIABLE: &str = "FENCEPOST_URL";
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -69,7 +65,7 @@ struct Which {
 /// Runs one of the steps. `before` is the address that was given before the command's name.
 pub(crate) async fn run(arguments: Arguments, before: Option<String>) -> ExitCode {
     let done = async {
-        let url = address(before, arguments.url)?;
+        let url = address(before, arguments.url).map_err(Failure::usage)?;
         match arguments.step {
             Step::Look(look) => look.run(&url).await,
             Step::Settle(settle) => settle.run(&url).await,
@@ -98,20 +94,6 @@ pub(crate) fn explained(mut error: clap::Error) -> clap::Error {
         error.insert(ContextKind::Suggested, tip);
     }
     error
-}
-
-/// The one address that was given.
-fn address(before: Option<String>, after: Option<String>) -> Result<String, Failure> {
-    match (before, after) {
-        (Some(_), Some(_)) => Err(Failure::usage("--url is given twice: give one address")),
-        (Some(url), None) | (None, Some(url)) => Ok(url),
-        (None, None) => std::env::var(VARIABLE).map_err(|error| match error {
-            std::env::VarError::NotPresent => {
-                Failure::usage("there is no address: give --url redis://HOST:PORT or zk://HOST:PORT/PREFIX, or set FENCEPOST_URL")
-            }
-            std::env::VarError::NotUnicode(_) => Failure::usage("the value of FENCEPOST_URL is not text"),
-        }),
-    }
 }
 
 /// Connects, and opens a scope.

@@ -1,6 +1,12 @@
 //! The command on real servers: `python3 tests/servers run -- cargo test -p fencepost-cli --features servers`.
 
 mod contenders;
+#[cfg(unix)]
+mod exec;
+#[cfg(unix)]
+mod exec_loss;
+#[cfg(unix)]
+mod exec_run;
 mod record;
 mod record_misuse;
 mod record_sweep;
@@ -12,11 +18,14 @@ use run::{convinces, fencepost};
 /// As patient as a test has to be on a busy machine.
 const PATIENT: [&str; 2] = ["--patience", "20s"];
 
-fn url(scheme: &str, variable: &str) -> String {
-    let address = std::env::var(variable).unwrap_or_else(|_| {
-        panic!("{variable} is not set: run `python3 tests/servers run -- cargo test -p fencepost-cli --features servers`")
-    });
-    format!("{scheme}://{address}")
+fn variable(name: &str) -> String {
+    std::env::var(name).unwrap_or_else(|_| {
+        panic!("{name} is not set: run `python3 tests/servers run -- cargo test -p fencepost-cli --features servers`")
+    })
+}
+
+fn url(scheme: &str, address: &str) -> String {
+    format!("{scheme}://{}", variable(address))
 }
 
 fn shows(url: &str, lock: &str, processes: &str) {

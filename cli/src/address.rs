@@ -1,0 +1,19 @@
+//! The address of the server, from an option or from the environment.
+
+/// The variable that has the address if no option has it. The arguments of a process can be seen by other users, and an
+/// address may have a password.
+const VARIABLE: &str = "FENCEPOST_URL";
+
+/// The one address that was given, before the command's name or behind it.
+pub(crate) fn address(before: Option<String>, after: Option<String>) -> Result<String, &'static str> {
+    match (before, after) {
+        (Some(_), Some(_)) => Err("--url is given twice: give one address"),
+        (Some(url), None) | (None, Some(url)) => Ok(url),
+        (None, None) => std::env::var(VARIABLE).map_err(|error| match error {
+            std::env::VarError::NotPresent => {
+                "there is no address: give --url redis://HOST:PORT or zk://HOST:PORT/PREFIX, or set FENCEPOST_URL"
+            }
+            std::env::VarError::NotUnicode(_) => "the value of FENCEPOST_URL is not text",
+        }),
+    }
+}

@@ -1,0 +1,129 @@
+//! A second process that ends the command if fencepost itself is killed or stopped.
+//!
+//! fencepost writes the group and the moment at which it has to be dead to the guard's standard input, again after each
+//! renewal. The guard kills the group at that moment, or when its input ends without the word that all is over.
+
+use std::{
+    io::{self, BufRead as _, Write as _},
+    os::unix::process::CommandExt as _,
+    process::{Child, Command, Stdio},
+    sync::mpsc::{self, RecvTimeoutError},
+    thread,
+    time::Duration,
+};
+
+use nix::{
+    sys::signal::{Signal, killpg},
+    time::{ClockId, clock_gettime},
+    unistd::Pid,
+};
+
+/// The name of the hidden command.
+const COMMAND: &str = "guard";
+const OVER: &str = "over";
+/// Timers stand still while the computer sleeps, so the guard looks at the clock at least so often.
+const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+
+/// The guard, as fencepost has it.
+pub(super) struct Guard {
+    process: Child,
+    told: u64,
+}
+
+impl Guard {
+    /// Starts the guard in a group of its own, which no terminal interrupts.
+    pub(super) fn start() -> io::Result<Self> {
+        let process = Command::new(own_program()?)
+            .arg(COMMAND)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()?;
+        Ok(Self { process, told: 0 })
+    }
+
+    /// Has the group killed so long from now, unless another call comes in time.
+    pub(super) fn kill_in(&mut self, group: Pid, left: impl FnOnce() -> Duration) {
+        // The clock is read first: a pause in between makes the moment earlier, not later.
+        let now = now();
+        let at = now.saturating_add(micros(left()));
+        // Moments of one lease differ by some microseconds.
+        if at.abs_diff(self.told) > 1000 {
+            self.told = at;
+            self.tell(&format!("{group} {at}"));
+        }
+    }
+
+    /// The group is dead.
+    pub(super) fn dismiss(mut self) {
+        self.tell(OVER);
+    }
+
+    /// Without a guard, fencepost goes on alone.
+    fn tell(&mut self, line: &str) {
+        if let Some(input) = &mut self.process.stdin {
+            let _written = input.write_all(format!("{line}\n").as_bytes());
+        }
+    }
+}
+
+/// The program to start, even if its file has been replaced.
+fn own_program() -> io::Result<std::path::PathBuf> {
+    if cfg!(target_os = "linux") {
+        Ok("/proc/self/exe".into())
+    } else {
+        std::env::current_exe()
+    }
+}
+
+/// Microseconds of a clock that all processes share.
+fn now() -> u64 {
+    #[cfg(target_os = "linux")]
+    let clock = ClockId::CLOCK_BOOTTIME;
+    #[cfg(not(target_os = "linux"))]
+    let clock = ClockId::CLOCK_MONOTONIC;
+    clock_gettime(clock).map_or(0, |time| micros(time.into()))
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// What the guard does.
+pub(crate) fn run() {
+    let (to, lines) = mpsc::channel();
+    thread::spawn(move || {
+        for line in io::stdin().lock().lines().map_while(Result::ok) {
+            if to.send(line).is_err() {
+                return;
+            }
+        }
+    });
+    let mut watched: Option<(Pid, u64)> = None;
+    loop {
+        let left = watched.map_or(LONGEST_SLEEP, |(_, at)| {
+            Duration::from_micros(at.saturating_sub(now()))
+        });
+        match lines.recv_timeout(left.min(LONGEST_SLEEP)) {
+            Ok(line) if line == OVER => return,
+            Ok(line) => watched = read(&line).or(watched),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some((group, _)) = watched.take_if(|(_, at)| *at <= now()) {
+                    let _killed = killpg(group, Signal::SIGKILL);
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => {
+                if let Some((group, _)) = watched {
+                    let _killed = killpg(group, Signal::SIGKILL);
+                }
+                return;
+            }
+        }
+    }
+}
+
+fn read(line: &str) -> Option<(Pid, u64)> {
+    let (group, at) = line.split_once(' ')?;
+    Some((Pid::from_raw(group.parse().ok()?), at.parse().ok()?))
+}

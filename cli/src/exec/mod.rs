@@ -1,0 +1,226 @@
+//! A command under a lock. Unix only: process groups and signals are Unix's.
+
+mod code;
+mod ending;
+mod group;
+pub(crate) mod guard;
+mod options;
+mod report;
+mod right;
+mod signals;
+mod terminal;
+mod watch;
+
+use std::{
+    ffi::OsString,
+    process::ExitCode,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use fencepost::{Client, Error, Record, clock};
+use tokio::process::Command;
+
+use crate::output::{complain, with_causes};
+use code::Failure;
+use group::Group;
+use guard::Guard;
+pub(crate) use options::Options;
+use options::{OnLost, Plan, Wait};
+use report::Report;
+use right::{Acquired, Right, Sought};
+use signals::Signals;
+use watch::Watch;
+
+/// As long as every client waits for its first connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How a run has ended, if it has not failed.
+struct Done {
+    outcome: &'static str,
+    code: u8,
+}
+
+/// Runs the command. `before` is the address that was given before the name of `exec`.
+pub(crate) async fn run(options: Options, before: Option<String>) -> ExitCode {
+    let reporting = options.reporting();
+    let mut report = match Report::new(&reporting) {
+        Ok(report) => report,
+        Err(failure) => return refused(&failure),
+    };
+    let done = async { under_lock(&options.plan(before)?, &mut report).await };
+    let (outcome, code) = match done.await {
+        Ok(done) => (done.outcome, done.code),
+        Err(failure) => {
+            complain(&failure.text);
+            let code = match failure.code {
+                code::CONFLICT => reporting.conflict,
+                code => code,
+            };
+            (failure.outcome, code)
+        }
+    };
+    match report.finish(outcome, code) {
+        Err(error) if code == 0 => {
+            complain(&format!("cannot write to standard output: {error}"));
+            ExitCode::from(code::REPORT)
+        }
+        _ => ExitCode::from(code),
+    }
+}
+
+/// Says what is wrong with the arguments, on one line.
+pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
+    let text = error.to_string();
+    let lines = text.lines().take_while(|line| !line.starts_with("Usage:"));
+    let words: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
+    let text = words.join(" ");
+    refused(&Failure::usage(text.trim_start_matches("error: ")))
+}
+
+fn refused(failure: &Failure) -> ExitCode {
+    complain(&failure.text);
+    ExitCode::from(failure.code)
+}
+
+async fn under_lock(plan: &Plan, report: &mut Report) -> Result<Done, Failure> {
+    let mut signals = Signals::of_the_end().map_err(uncaught)?;
+    let limit = match plan.wait {
+        Wait::For(limit) => limit.min(CONNECT_TIMEOUT),
+        Wait::Forever | Wait::Not => CONNECT_TIMEOUT,
+    };
+    let client = Client::builder()
+        .connect_timeout(limit)
+        .connect_lazily(&plan.url)?;
+    let sought = Sought::of(plan, &client)?;
+    report.waiting();
+    let acquired = tokio::select! {
+        biased;
+        signal = signals.next() => Err(Failure::interrupted(signal)),
+        acquired = right::acquire(plan, &sought) => acquired,
+    };
+    let done = match acquired {
+        Ok(Acquired::Run(right)) => {
+            report.acquired(right.fence());
+            with_right(plan, right, &mut signals, report).await
+        }
+        Ok(Acquired::Replayed(grant, record)) => {
+            report.acquired(grant.fence());
+            complain_of(grant.release().await);
+            replayed(plan, &record)
+        }
+        Err(failure) => Err(failure),
+    };
+    tokio::select! {
+        biased;
+        // Who leaves the queue waits for the server's answer, unless a second signal comes.
+        closed = client.close() => complain_of(closed),
+        _ = signals.next(), if done.is_err() => {}
+    }
+    done
+}
+
+async fn with_right(
+    plan: &Plan,
+    mut right: Right,
+    signals: &mut Signals,
+    report: &mut Report,
+) -> Result<Done, Failure> {
+    let ready = tokio::select! {
+        biased;
+        signal = signals.next() => Err(Failure::interrupted(signal)),
+        ready = right.freshen(plan) => ready,
+    };
+    let started = ready
+        .and_then(|()| signals.add_harmless().map_err(uncaught))
+        .and_then(|()| start(plan, &right));
+    let (group, guard) = match started {
+        Ok(started) => started,
+        Err(failure) => {
+            // Nothing has run.
+            complain_of(right.give_back().await);
+            complain_of(right.release().await);
+            return Err(failure);
+        }
+    };
+    let started = clock::now();
+    report.started(group.id().as_raw());
+    let lent = terminal::lend(group.id());
+    let watch = Watch::new(plan, &mut right, group, guard, report, started);
+    let ended = watch.until_dead(signals).await;
+    drop(lent);
+    let ended = ended.map_err(|error| Failure::system(format!("cannot wait for the command: {error}")))?;
+    ending::settle(plan, right, &ended, started, signals, report).await
+}
+
+/// Starts the command, and before it the guard.
+fn start(plan: &Plan, right: &Right) -> Result<(Group, Option<Guard>), Failure> {
+    let guard = match plan.on_lost {
+        OnLost::Warn => None,
+        OnLost::Term | OnLost::Kill => {
+            let guard = Guard::start();
+            Some(guard.map_err(|error| Failure::system(format!("cannot start a second process: {error}")))?)
+        }
+    };
+    let (program, arguments) = plan
+        .command
+        .split_first()
+        .ok_or_else(|| Failure::usage("there is no command"))?;
+    let mut command = Command::new(program);
+    command.args(arguments).envs(environment(plan, right));
+    match Group::start(&mut command) {
+        Ok(group) => Ok((group, guard)),
+        Err(error) => {
+            if let Some(guard) = guard {
+                guard.dismiss();
+            }
+            Err(Failure::not_executed(&program.to_string_lossy(), &error))
+        }
+    }
+}
+
+/// What the command finds in its environment.
+fn environment(plan: &Plan, right: &Right) -> Vec<(&'static str, OsString)> {
+    let left = plan.max_hold.unwrap_or(Duration::MAX).min(right.remaining());
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let deadline = now.saturating_add(left).as_millis();
+    let mut variables = vec![
+        ("FENCEPOST_LOCK", plan.name.clone().into()),
+        ("FENCEPOST_DEADLINE_MS", deadline.to_string().into()),
+    ];
+    if let Some(fence) = right.fence() {
+        variables.push(("FENCEPOST_FENCE", fence.to_string().into()));
+    }
+    if let (Some(once), Some(takeovers)) = (&plan.once, right.takeovers()) {
+        variables.push(("FENCEPOST_KEY", once.key.clone().into()));
+        variables.push(("FENCEPOST_TAKEOVERS", takeovers.to_string().into()));
+    }
+    variables
+}
+
+/// The exit status of an earlier run.
+fn replayed(plan: &Plan, record: &Record) -> Result<Done, Failure> {
+    let stored = serde_json::from_slice::<serde_json::Value>(&record.result);
+    let status = stored.ok().and_then(|stored| stored.get("status")?.as_u64());
+    match status.and_then(|status| u8::try_from(status).ok()) {
+        Some(code) => Ok(Done {
+            outcome: "replayed",
+            code,
+        }),
+        None => Err(Failure::record(format!(
+            "operation {:?} of {:?} has a result without an exit status: another program has stored it",
+            plan.once.as_ref().map_or("", |once| &once.key),
+            plan.name
+        ))),
+    }
+}
+
+fn uncaught(error: std::io::Error) -> Failure {
+    Failure::system(format!("cannot catch signals: {error}"))
+}
+
+/// Says what has gone wrong at the end. It changes nothing: the lock ends with its lease.
+fn complain_of(done: Result<(), Error>) {
+    if let Err(error) = done {
+        complain(&with_causes(&error));
+    }
+}

@@ -1,0 +1,271 @@
+//! The options of `exec`, and what follows from them.
+
+use std::{ffi::OsString, time::Duration};
+
+use clap::{Args, ValueEnum, value_parser};
+use fencepost_core::{options::Server, url::Address};
+
+use super::code::Failure;
+use crate::{address::address, time::time};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  the command's own; 128 and the number of the signal that has ended it
+  64   wrong usage; nothing was run
+  65   --once: the record of the operation does not allow a run
+  69   unavailable: no server has answered, or it refuses
+  70   the lock was lost, or --max-hold has passed; the command was ended
+  71   a failure of this computer
+  74   the command has succeeded, and the report of --json could not be written
+  75   not acquired, unless --conflict-exit-code says otherwise
+  126  the command cannot be executed
+  127  the command was not found
+  128+n  signal n came while fencepost waited; the command was not started";
+
+/// What to run, and under which lock.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Options {
+    /// Where the lock is: zk://HOST:PORT/PREFIX or redis://HOST:PORT. By default what the variable FENCEPOST_URL has
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// The lease: how long the server keeps the lock without hearing from fencepost; 30s unless the address has a
+    /// session_timeout
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    ttl: Option<Duration>,
+    /// Wait for the lock at most so long; without it, for ever
+    #[arg(long, short, value_name = "TIME", value_parser = time)]
+    wait: Option<Duration>,
+    /// Do not wait for others
+    #[arg(long, short, conflicts_with = "wait")]
+    nonblock: bool,
+    /// Share the lock with others that share it (ZooKeeper)
+    #[arg(long, short, conflicts_with = "limit")]
+    shared: bool,
+    /// Let so many hold it at once: all of them give the same number (ZooKeeper)
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    limit: Option<u32>,
+    /// What happens to the command when the lock is lost, or is about to be
+    #[arg(long, value_name = "WHAT", default_value = "term")]
+    on_lost: OnLost,
+    /// The time between SIGTERM and SIGKILL; a tenth of --ttl by default
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    grace: Option<Duration>,
+    /// Keep the lock at least so long, even if the command ends earlier
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    min_hold: Option<Duration>,
+    /// End the command after so long
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    max_hold: Option<Duration>,
+    /// The exit code if the lock was not acquired
+    #[arg(long, short = 'E', value_name = "N", default_value_t = super::code::CONFLICT)]
+    conflict_exit_code: u8,
+    /// Print one line of JSON at the end
+    #[arg(long)]
+    json: bool,
+    /// Write a line of JSON for each event to this descriptor
+    #[arg(long, value_name = "FD", value_parser = value_parser!(u16))]
+    status_fd: Option<u16>,
+    /// Run the command once under this key: a later run gets its exit status
+    #[arg(long, value_name = "KEY")]
+    once: Option<String>,
+    /// How long the server keeps the result of --once; 24h by default
+    #[arg(long, value_name = "TIME", requires = "once", value_parser = time)]
+    retain: Option<Duration>,
+    /// The lock's name
+    name: String,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+/// What happens to the command when the lock is lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum OnLost {
+    /// SIGTERM, and SIGKILL after --grace
+    Term,
+    /// SIGKILL
+    Kill,
+    /// A line on standard error: the command goes on without the lock
+    Warn,
+}
+
+/// How long to wait for the lock.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wait {
+    Forever,
+    For(Duration),
+    Not,
+}
+
+/// Which lock.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kind {
+    Mutex,
+    Reader,
+    Semaphore { permits: u32 },
+}
+
+/// The operation of `--once`.
+#[derive(Clone, Debug)]
+pub(super) struct Once {
+    pub(super) key: String,
+    pub(super) retain: Option<Duration>,
+}
+
+/// Checked options.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    pub(super) url: String,
+    pub(super) on_redis: bool,
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    pub(super) ttl: Duration,
+    pub(super) wait: Wait,
+    pub(super) on_lost: OnLost,
+    pub(super) grace: Duration,
+    pub(super) min_hold: Duration,
+    pub(super) max_hold: Option<Duration>,
+    pub(super) once: Option<Once>,
+    pub(super) command: Vec<OsString>,
+}
+
+/// How the end is reported.
+#[derive(Clone, Debug)]
+pub(super) struct Reporting {
+    pub(super) name: String,
+    pub(super) json: bool,
+    pub(super) status_fd: Option<u16>,
+    pub(super) conflict: u8,
+}
+
+const TTL: Duration = Duration::from_secs(30);
+/// A shorter lease would end while a busy computer starts the command.
+const LEAST_TTL: Duration = Duration::from_secs(5);
+/// `--grace` is at most this part of the lease. On ZooKeeper, a third of the lease is left when the client asks for the
+/// next confirmation, so a quarter may be needed for the end of the command: this fifth, and the twentieth below.
+const GRACE_PART: u32 = 5;
+const USUAL_GRACE_PART: u32 = 10;
+/// SIGKILL is sent this part of the lease before its end: processes do not end at once.
+const RESERVE_PART: u32 = 20;
+
+impl Plan {
+    /// How long before the end of the lease the whole group gets SIGKILL.
+    pub(super) fn reserve(&self) -> Duration {
+        self.ttl / RESERVE_PART
+    }
+
+    /// How long before the end of the lease the command has to be ended.
+    pub(super) fn notice(&self) -> Duration {
+        match self.on_lost {
+            OnLost::Term => self.grace + self.reserve(),
+            OnLost::Kill => self.reserve(),
+            OnLost::Warn => Duration::ZERO,
+        }
+    }
+}
+
+impl Options {
+    pub(super) fn reporting(&self) -> Reporting {
+        Reporting {
+            name: self.name.clone(),
+            json: self.json,
+            status_fd: self.status_fd,
+            conflict: self.conflict_exit_code,
+        }
+    }
+
+    /// Checks all that can be checked without a server. `before` is the address before the command's name.
+    pub(super) fn plan(self, before: Option<String>) -> Result<Plan, Failure> {
+        let url = address(before, self.url).map_err(Failure::usage)?;
+        let parsed = Address::parse(&url).map_err(fencepost::Error::from)?;
+        let kind = match (self.shared, self.limit) {
+            (true, _) => Kind::Reader,
+            (false, Some(permits)) => Kind::Semaphore { permits },
+            (false, None) => Kind::Mutex,
+        };
+        let on_redis = match parsed {
+            Address::Redis(_) => true,
+            Address::ZooKeeper { .. } => false,
+            _ => {
+                return Err(Failure::usage(
+                    "memory: locks within one process, and no other process sees it: give the address of a server, such as redis://HOST:PORT",
+                ));
+            }
+        };
+        let lacks = |option: &str, lock: &str| {
+            let server = Server::Redis.shown();
+            Failure::usage(format!(
+                "{option} needs a {lock}, which {server} does not have: use ZooKeeper (zk://HOST:PORT/PREFIX), or leave it out"
+            ))
+        };
+        match kind {
+            Kind::Reader if on_redis => return Err(lacks("--shared", "read/write lock")),
+            Kind::Semaphore { .. } if on_redis => return Err(lacks("--limit", "semaphore")),
+            _ => {}
+        }
+        let (url, ttl) = match parsed {
+            Address::ZooKeeper { session_timeout, .. } => with_session(url, session_timeout, self.ttl)?,
+            _ => (url, self.ttl.unwrap_or(TTL)),
+        };
+        let grace = self.grace.unwrap_or(ttl / USUAL_GRACE_PART);
+        if self.on_lost != OnLost::Warn && ttl < LEAST_TTL {
+            return Err(Failure::usage(format!(
+                "a lease of {ttl:?} is too short to end a command in it: give a --ttl of at least {LEAST_TTL:?}"
+            )));
+        }
+        if self.on_lost == OnLost::Term && ttl < grace * GRACE_PART {
+            return Err(Failure::usage(format!(
+                "a lease of {ttl:?} is too short for a --grace of {grace:?}: the command could outlive the lock. Give a --ttl of at least {:?}, or a shorter --grace",
+                grace * GRACE_PART
+            )));
+        }
+        let min_hold = self.min_hold.unwrap_or_default();
+        if let Some(max_hold) = self.max_hold.filter(|max_hold| *max_hold < min_hold) {
+            return Err(Failure::usage(format!(
+                "--max-hold {max_hold:?} is shorter than --min-hold {min_hold:?}"
+            )));
+        }
+        Ok(Plan {
+            url,
+            on_redis,
+            name: self.name,
+            kind,
+            ttl,
+            wait: match (self.nonblock, self.wait) {
+                (true, _) => Wait::Not,
+                (false, Some(limit)) => Wait::For(limit),
+                (false, None) => Wait::Forever,
+            },
+            on_lost: self.on_lost,
+            grace,
+            min_hold,
+            max_hold: self.max_hold,
+            once: self.once.map(|key| Once {
+                key,
+                retain: self.retain,
+            }),
+            command: self.command,
+        })
+    }
+}
+
+/// On ZooKeeper, the lease is the session's timeout, which the address has.
+fn with_session(
+    url: String,
+    in_address: Duration,
+    given: Option<Duration>,
+) -> Result<(String, Duration), Failure> {
+    match (url.contains("session_timeout="), given) {
+        (true, Some(_)) => Err(Failure::usage(
+            "--ttl and session_timeout in the address both give the session's timeout: leave one of them out",
+        )),
+        (true, None) => Ok((url, in_address)),
+        (false, given) => {
+            let ttl = given.unwrap_or(TTL);
+            let sign = if url.contains('?') { '&' } else { '?' };
+            let millis = ttl.as_millis().max(1);
+            Ok((format!("{url}{sign}session_timeout={millis}"), ttl))
+        }
+    }
+}

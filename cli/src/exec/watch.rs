@@ -1,0 +1,205 @@
+//! Watching the command and its lock, until the whole group of the command is dead.
+
+use std::{io, process::ExitStatus, time::Duration};
+
+use fencepost::clock;
+use fencepost_core::Instant;
+use nix::sys::signal::Signal;
+
+use super::{
+    group::Group,
+    guard::Guard,
+    options::{OnLost, Plan},
+    report::Report,
+    right::Right,
+    signals::Signals,
+};
+use crate::output::complain;
+
+/// How the command has ended.
+pub(super) struct Ended {
+    pub(super) status: ExitStatus,
+    /// Why fencepost has ended it, if it has.
+    pub(super) why: Option<Why>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    Lost,
+    MaxHold,
+}
+
+pub(super) struct Watch<'a> {
+    plan: &'a Plan,
+    right: &'a mut Right,
+    group: Group,
+    guard: Option<Guard>,
+    report: &'a mut Report,
+    started: Instant,
+    stage: Stage,
+    why: Option<Why>,
+    /// The reason of a loss that the client has reported.
+    lost: Option<&'static str>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Running,
+    /// The group has got SIGTERM, and gets SIGKILL at this moment at the latest.
+    Ending {
+        kill_at: Instant,
+    },
+    Killed,
+}
+
+/// The client renews leases in the background. This part of a lease is how old a known deadline may be.
+const LOOKS_PER_LEASE: u32 = 50;
+const LONGEST_SLEEP: Duration = Duration::from_millis(500);
+/// How often a group that is to end is looked at.
+const LOOK_AT_GROUP: Duration = Duration::from_millis(10);
+
+impl<'a> Watch<'a> {
+    pub(super) const fn new(
+        plan: &'a Plan,
+        right: &'a mut Right,
+        group: Group,
+        guard: Option<Guard>,
+        report: &'a mut Report,
+        started: Instant,
+    ) -> Self {
+        Self {
+            plan,
+            right,
+            group,
+            guard,
+            report,
+            started,
+            stage: Stage::Running,
+            why: None,
+            lost: None,
+        }
+    }
+
+    /// Completes when no process of the group is left.
+    pub(super) async fn until_dead(mut self, signals: &mut Signals) -> io::Result<Ended> {
+        let mut status = None;
+        loop {
+            self.decide(status.is_some());
+            if let Some(status) = status
+                && !self.group.is_alive()
+            {
+                if let Some(guard) = self.guard {
+                    guard.dismiss();
+                }
+                return Ok(Ended {
+                    status,
+                    why: self.why,
+                });
+            }
+            let pause = self.pause(status.is_some());
+            tokio::select! {
+                biased;
+                ended = self.group.ended(), if status.is_none() => status = Some(ended?),
+                signal = signals.next() => self.group.signal(signal),
+                lost = self.right.lost(), if self.lost.is_none() => self.lost = Some(lost.reason().name()),
+                () = tokio::time::sleep(pause) => {}
+            }
+        }
+    }
+
+    /// When the group has to be dead, with a reserve for its death.
+    fn kill_by(&self) -> Option<Instant> {
+        let kept = self.plan.on_lost != OnLost::Warn;
+        kept.then(|| self.right.deadline().minus(self.plan.reserve()))
+    }
+
+    /// Ends the command if that is due.
+    fn decide(&mut self, has_ended: bool) {
+        self.right.look();
+        let now = clock::now();
+        let kill_by = self.kill_by();
+        if let (Some(guard), Some(kill_by)) = (&mut self.guard, kill_by) {
+            guard.kill_in(self.group.id(), || kill_by.since(clock::now()));
+        }
+        if self.why.is_none() {
+            let due = self.right.deadline().minus(self.plan.notice());
+            let too_long = self.plan.max_hold.map(|limit| self.started.plus(limit));
+            match (self.lost, self.plan.on_lost) {
+                (Some(reason), OnLost::Warn) => self.warn(reason),
+                (Some(reason), _) => self.lose(reason, now),
+                (None, OnLost::Term | OnLost::Kill) if now >= due => self.lose("lease-ends", now),
+                _ if !has_ended && too_long.is_some_and(|at| now >= at) => {
+                    self.why = Some(Why::MaxHold);
+                    self.report.lost("max-hold");
+                    let name = &self.plan.name;
+                    complain(&format!(
+                        "lock {name:?}: --max-hold has passed: ending the command"
+                    ));
+                    self.end(now, self.plan.grace);
+                }
+                _ => {}
+            }
+        }
+        if has_ended && self.stage == Stage::Running {
+            // What the command has left behind ends before the lock is released.
+            self.end(now, self.plan.grace);
+        }
+        if let Stage::Ending { kill_at } = self.stage
+            && now >= kill_by.map_or(kill_at, |kill_by| kill_by.min(kill_at))
+        {
+            self.group.signal(Signal::SIGKILL);
+            self.stage = Stage::Killed;
+        }
+    }
+
+    fn lose(&mut self, reason: &'static str, now: Instant) {
+        self.why = Some(Why::Lost);
+        self.report.lost(reason);
+        let name = &self.plan.name;
+        complain(&format!("lock {name:?}: lost ({reason}): ending the command"));
+        match self.plan.on_lost {
+            OnLost::Kill => self.end(now, Duration::ZERO),
+            OnLost::Term | OnLost::Warn => self.end(now, self.plan.grace),
+        }
+    }
+
+    /// Says once that the command goes on without the lock.
+    fn warn(&mut self, reason: &'static str) {
+        self.why = Some(Why::Lost);
+        self.report.lost(reason);
+        let name = &self.plan.name;
+        complain(&format!(
+            "lock {name:?}: lost ({reason}): the command goes on without it"
+        ));
+    }
+
+    fn end(&mut self, now: Instant, grace: Duration) {
+        if self.stage != Stage::Running {
+            return;
+        }
+        if !grace.is_zero() {
+            self.group.signal(Signal::SIGTERM);
+            // A process that was stopped ends only when it goes on.
+            self.group.signal(Signal::SIGCONT);
+        }
+        self.stage = Stage::Ending {
+            kill_at: now.plus(grace),
+        };
+    }
+
+    /// How long nothing can be due.
+    fn pause(&self, has_ended: bool) -> Duration {
+        if has_ended || self.stage != Stage::Running {
+            return LOOK_AT_GROUP;
+        }
+        let now = clock::now();
+        let mut pause = (self.plan.ttl / LOOKS_PER_LEASE).min(LONGEST_SLEEP);
+        if self.plan.on_lost != OnLost::Warn {
+            pause = pause.min(self.right.deadline().minus(self.plan.notice()).since(now));
+        }
+        if let Some(limit) = self.plan.max_hold {
+            pause = pause.min(self.started.plus(limit).since(now));
+        }
+        pause.max(Duration::from_millis(1))
+    }
+}
