@@ -113,5 +113,6 @@ def test_the_reference_has_the_outcomes_and_events() -> None:
     assert {a or b for a, b in events} == set(re.findall(r"^\| `(\w+)` \|", section("Events"), re.MULTILINE))
     known = set(re.findall(r'Self::new\([^"]*"([a-z-]+)"', sources["code.rs"]))
     known |= set(re.findall(r'(?:=>|outcome:) "([a-z-]+)",', sources["mod.rs"] + sources["ending.rs"]))
+    known |= set(re.findall(r'LOST: &str = "([a-z-]+)"', sources["mod.rs"]))
     paragraph = section("Events").split("`outcome` is ")[1].split(". ")[0]
     assert known == set(re.findall(r"`([a-z-]+)`", paragraph))

@@ -6,7 +6,7 @@ use fencepost::{Error, clock};
 use fencepost_core::Instant;
 
 use super::{
-    Done,
+    Done, LOST,
     code::{self, Failure},
     complain_of,
     options::{OnLost, Plan},
@@ -34,31 +34,30 @@ pub(super) async fn settle(
         Some(Why::Lost) => !only_warned,
         Some(Why::MaxHold) => true,
     };
+    let mut is_lost = ended.why == Some(Why::Lost);
     let stored = match status {
         Some(0) if !was_cut => right.complete().await,
         Some(_) if !was_cut => {
             complain_of(right.give_back().await);
             Ok(())
         }
-        // It may have had its effect, or a part of it.
+        // It may have had its effect, or a part of it. A claim that is dropped is left.
+        _ if is_lost => Ok(()),
         _ => {
-            let _left = right.leave().await;
+            complain_of(right.leave().await);
             Ok(())
         }
     };
-    if ended.why != Some(Why::Lost) {
+    if !is_lost {
         hold_on(&right, started.plus(plan.min_hold), signals).await;
-    }
-    let mut is_lost = ended.why == Some(Why::Lost);
-    match right.release().await {
-        // It was told before.
-        Err(Error::Lost(_)) if is_lost => {}
-        Err(Error::Lost(lost)) => {
-            is_lost = true;
-            report.lost(lost.reason().name());
-            complain_of(Err(lost.into()));
+        match right.release().await {
+            Err(Error::Lost(lost)) => {
+                is_lost = true;
+                report.lost(lost.reason().name());
+                complain_of(Err(lost.into()));
+            }
+            released => complain_of(released),
         }
-        released => complain_of(released),
     }
     stored?;
     let code = match (status, signal) {
@@ -68,7 +67,7 @@ pub(super) async fn settle(
     };
     let outcome = match (ended.why, signal) {
         (Some(Why::MaxHold), _) => "max-hold",
-        _ if is_lost => "lost",
+        _ if is_lost => LOST,
         (_, Some(_)) => "signalled",
         _ => "exited",
     };

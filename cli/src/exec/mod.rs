@@ -34,6 +34,11 @@ use watch::Watch;
 /// As long as every client waits for its first connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// How long the server may take to say that a lost lock is free.
+const CLOSE_AFTER_LOSS: Duration = Duration::from_secs(1);
+/// The outcome of a run whose lock was lost.
+const LOST: &str = "lost";
+
 /// How a run has ended, if it has not failed.
 struct Done {
     outcome: &'static str,
@@ -110,11 +115,14 @@ async fn under_lock(plan: &Plan, report: &mut Report) -> Result<Done, Failure> {
         }
         Err(failure) => Err(failure),
     };
+    let is_lost = done.as_ref().is_ok_and(|done| done.outcome == LOST);
     tokio::select! {
         biased;
-        // Who leaves the queue waits for the server's answer, unless a second signal comes.
-        closed = client.close() => complain_of(closed),
+        // To leave the queue takes an answer of the server, unless a second signal comes.
+        closed = client.close() => if !is_lost { complain_of(closed) },
         _ = signals.next(), if done.is_err() => {}
+        // The lock is free, or will be when its lease ends.
+        () = tokio::time::sleep(CLOSE_AFTER_LOSS), if is_lost => {}
     }
     done
 }

@@ -14,8 +14,9 @@ use super::{
     options::{Kind, OnLost, Once, Plan, Wait},
 };
 
-/// On a session of the length that was asked for, almost all of it is left after a confirmation.
-const LEAST_LEFT: f64 = 0.6;
+/// How often a lease is extended until enough of it is left. On ZooKeeper, an extension only asks for a confirmation,
+/// which may prove no more than the last one.
+const EXTENSIONS_PER_LEASE: u32 = 50;
 
 /// A grant, and with `--once` a claim.
 pub(super) struct Right {
@@ -163,23 +164,23 @@ impl Right {
         self.deadline
     }
 
-    /// Makes sure that enough of the lease is left to end the command in it.
+    /// Waits until enough of the lease is left to start the command, and to end it.
     pub(super) async fn freshen(&mut self, plan: &Plan) -> Result<(), Failure> {
-        if plan.on_lost == OnLost::Warn {
-            return Ok(());
-        }
-        self.grant.extend().await?;
-        if let Some(claim) = &self.claim {
-            claim.extend().await?;
+        let start = clock::now();
+        while plan.on_lost != OnLost::Warn && self.remaining() < plan.notice() + plan.reserve() {
+            if clock::now().since(start) > plan.ttl {
+                return Err(Failure::usage(format!(
+                    "the server's lease is too short to end the command in it; {:?} was asked for: ask for a shorter --grace, or let the server grant such a lease (maxSessionTimeout)",
+                    plan.ttl
+                )));
+            }
+            self.grant.extend().await?;
+            if let Some(claim) = &self.claim {
+                claim.extend().await?;
+            }
+            tokio::time::sleep(plan.ttl / EXTENSIONS_PER_LEASE).await;
         }
         self.look();
-        let left = self.remaining();
-        if left < plan.ttl.mul_f64(LEAST_LEFT) {
-            return Err(Failure::usage(format!(
-                "the server gives a lease of about {left:?}, and {:?} was asked for: ask for less by --ttl or session_timeout, or raise the server's maxSessionTimeout",
-                plan.ttl
-            )));
-        }
         Ok(())
     }
 
