@@ -42,7 +42,7 @@ impl Group {
         self.leader.wait().await
     }
 
-    /// Sends a signal to the whole group. There may be nobody left to get it.
+    /// Sends a signal to the whole group. There may be no process left to get it.
     pub(super) fn signal(&self, signal: Signal) {
         let _sent = killpg(self.id, signal);
     }

@@ -71,7 +71,7 @@ fn lock(plan: &Plan, client: &Client) -> Result<Lock, Error> {
     }
 }
 
-/// Waits for the right. It is cancel safe: whoever drops it has left the queue.
+/// Waits for the right. It is cancel safe: a caller that drops it has left the queue.
 pub(super) async fn acquire(plan: &Plan, sought: &Sought) -> Result<Acquired, Failure> {
     let Sought { lock, operations } = sought;
     let start = clock::now();

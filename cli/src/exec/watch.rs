@@ -38,6 +38,9 @@ pub(super) struct Watch<'a> {
     started: Instant,
     stage: Stage,
     why: Option<Why>,
+    warned: bool,
+    /// Whether a process of the group is left.
+    is_left: bool,
     /// The reason of a loss that the client has reported.
     lost: Option<&'static str>,
 }
@@ -76,6 +79,8 @@ impl<'a> Watch<'a> {
             started,
             stage: Stage::Running,
             why: None,
+            warned: false,
+            is_left: true,
             lost: None,
         }
     }
@@ -84,16 +89,17 @@ impl<'a> Watch<'a> {
     pub(super) async fn until_dead(mut self, signals: &mut Signals) -> io::Result<Ended> {
         let mut status = None;
         loop {
+            self.is_left = status.is_none() || self.group.is_alive();
             self.decide(status.is_some());
             if let Some(status) = status
-                && !self.group.is_alive()
+                && !self.is_left
             {
                 if let Some(guard) = self.guard {
                     guard.dismiss();
                 }
                 return Ok(Ended {
                     status,
-                    why: self.why,
+                    why: self.why.or(self.warned.then_some(Why::Lost)),
                 });
             }
             let pause = self.pause(status.is_some());
@@ -125,8 +131,8 @@ impl<'a> Watch<'a> {
             let due = self.right.deadline().minus(self.plan.notice());
             let too_long = self.plan.max_hold.map(|limit| self.started.plus(limit));
             match (self.lost, self.plan.on_lost) {
-                (Some(reason), OnLost::Warn) => self.warn(reason),
-                (Some(reason), _) => self.lose(reason, now),
+                (Some(reason), OnLost::Warn) if !self.warned => self.warn(reason),
+                (Some(reason), OnLost::Term | OnLost::Kill) => self.lose(reason, now),
                 (None, OnLost::Term | OnLost::Kill) if now >= due => self.lose("lease-ends", now),
                 _ if !has_ended && too_long.is_some_and(|at| now >= at) => {
                     self.why = Some(Why::MaxHold);
@@ -140,14 +146,14 @@ impl<'a> Watch<'a> {
                 _ => {}
             }
         }
-        if has_ended && self.stage == Stage::Running {
+        if has_ended && self.is_left && self.stage == Stage::Running {
             // What the command has left behind ends before the lock is released.
             self.end(now, self.plan.grace);
         }
         if let Stage::Ending { kill_at } = self.stage
             && now >= kill_by.map_or(kill_at, |kill_by| kill_by.min(kill_at))
         {
-            self.group.signal(Signal::SIGKILL);
+            self.signal(Signal::SIGKILL);
             self.stage = Stage::Killed;
         }
     }
@@ -165,7 +171,7 @@ impl<'a> Watch<'a> {
 
     /// Says once that the command goes on without the lock.
     fn warn(&mut self, reason: &'static str) {
-        self.why = Some(Why::Lost);
+        self.warned = true;
         self.report.lost(reason);
         let name = &self.plan.name;
         complain(&format!(
@@ -178,13 +184,20 @@ impl<'a> Watch<'a> {
             return;
         }
         if !grace.is_zero() {
-            self.group.signal(Signal::SIGTERM);
+            self.signal(Signal::SIGTERM);
             // A process that was stopped ends only when it goes on.
-            self.group.signal(Signal::SIGCONT);
+            self.signal(Signal::SIGCONT);
         }
         self.stage = Stage::Ending {
             kill_at: now.plus(grace),
         };
+    }
+
+    /// Signals the group, unless its number may be another's by now.
+    fn signal(&self, signal: Signal) {
+        if self.is_left {
+            self.group.signal(signal);
+        }
     }
 
     /// How long nothing can be due.

@@ -162,7 +162,7 @@ fn a_signal_while_waiting_leaves_the_queue(url: &str) {
     }
     held.signal(Signal::SIGTERM);
     held.finish();
-    // Nobody of the queue is left.
+    // No contender is left.
     assert!(is_free(url, &name));
     assert_eq!(log.lines(), [""; 0]);
 }
@@ -330,7 +330,7 @@ fn a_standard_output_that_is_full_or_closed() {
         assert!(run.stderr.lines().count() <= 1, "{run:?}");
         assert_eq!(run.stderr.contains("standard output"), code == 74, "{run:?}");
     }
-    // A pipe without a reader: whoever has gone wants no report.
+    // A pipe without a reader: that is no error.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let run = Run::start_with(&url, &["--json", &name, "--", "true"], writer.into()).finish();
