@@ -65,7 +65,7 @@ def test_a_version_that_does_not_work(
     source = f"__version__ = {version!r}" if version[0].isdigit() else ""
     said = connect(client, url, stand_in(tmp_path, library, source))
     assert said == (
-        f"526 driver-missing NoneType {library.module} {version} is installed, and fencepost needs "
+        f"509 driver-unsupported NoneType {library.module} {version} is installed, and fencepost needs "
         f"{library.module}>={library.first},<{library.beyond}: pip install 'fencepost[{library.extra}]'\n"
     )
 

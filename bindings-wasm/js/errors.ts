@@ -123,7 +123,7 @@ export class CleanupIncomplete extends FencepostError {
 }
 
 /**
- * What this package stands on does not work: a client library is missing or too old (`driver-missing`, `driver-too-old`), a WebAssembly module was not found
+ * What this package stands on does not work: a client library is missing or too old (`driver-missing`, `driver-unsupported`), a WebAssembly module was not found
  * (`module-missing`), or a client library, or this package, has met a mistake in a program (`driver-failed`): a `TypeError` of a library whose methods take
  * other arguments, for example. It is the `cause`. Asking again would meet it again, so every call of the client ends with this error.
  */

@@ -61,7 +61,7 @@ for (const [subpath, packages, install] of [
 ]) {
   test(`${subpath}: ${Object.values(packages)[0]} is too old`, async () => {
     const text = await said(subpath, REDIS, packages);
-    assert.match(text, /^DriverError 509 driver-too-old /);
+    assert.match(text, /^DriverError 509 driver-unsupported /);
     assert.match(text, install);
   });
 }

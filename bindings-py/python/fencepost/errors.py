@@ -175,8 +175,8 @@ class DriverError(FencepostError):
 
 
 class DriverMissing(FencepostError, ImportError):  # type: ignore[misc]  # the latter's name may be None
-    """The client library for this server is not installed, or fencepost does not work with its version. The
-    text has the command that installs it.
+    """The client library for this server is not installed (526, ``driver-missing``), or fencepost does not
+    work with its version (509, ``driver-unsupported``). The text has the command that installs it.
 
     If an import has failed, that error is the ``__cause__``.
     """

@@ -16,7 +16,7 @@ import type { ConnectOptions } from "./reach.js";
  * `ioredis` for redis:. It does not wait for the server: the first acquire does, within its own timeout.
  *
  * @throws ConfigError for an address that is not valid; DriverError if the client library is not installed
- * (`driver-missing`) or too old (`driver-too-old`).
+ * (`driver-missing`) or too old (`driver-unsupported`).
  */
 export async function connect(url: string, options?: ConnectOptions): Promise<Client> {
   const scheme = typeof url === "string" ? url.toLowerCase() : "";

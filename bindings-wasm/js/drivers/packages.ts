@@ -30,7 +30,7 @@ export function missing(server: string, packages: string): DriverError {
 /** The error for a library of a version that does not have what a driver needs. */
 export function tooOld(name: string, packages: string): DriverError {
   const text = `the installed version of ${name} is not one that fencepost works with: npm install ${packages}`;
-  return new DriverError(509, "driver-too-old", text);
+  return new DriverError(509, "driver-unsupported", text);
 }
 
 /** What Node.js, Deno and Bun say of a package that is not there, and what stands for it in the bundles of webpack, Rollup and Vite, and in a browser. */

@@ -18,7 +18,7 @@ export type { RedisOptions } from "../client/given-redis.js";
  * wait for the server: the first acquire does, within its own timeout.
  *
  * @throws ConfigError for an address that is not valid; DriverError if `ioredis` is not installed (`driver-missing`)
- * or too old (`driver-too-old`).
+ * or too old (`driver-unsupported`).
  */
 export function connect(url: string, options?: RedisOptions): Promise<Client> {
   return onRedis(url, options, IOREDIS, withIoRedis);

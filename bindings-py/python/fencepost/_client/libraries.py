@@ -55,7 +55,9 @@ def needing(library: Library) -> Iterator[None]:
         version = str(getattr(import_module(library.module), "__version__", "of an unknown version"))
         if version != _WITHOUT_METADATA and not library.works(version):
             raise DriverMissing(
-                f"{library.module} {version} is installed, and fencepost needs {library.needed}: {remedy}"
+                f"{library.module} {version} is installed, and fencepost needs {library.needed}: {remedy}",
+                509,
+                "driver-unsupported",
             )
         yield
     except DriverMissing:
