@@ -32,7 +32,7 @@ export async function calls(whose, first, address, scope) {
 }
 
 async function ofFencepost(address, scope, kept) {
-  const { connect } = await import("../../bindings-wasm/dist/index.js");
+  const { connect } = await import("../../bindings-wasm/dist/node/index.mjs");
   const client = await connect(address.url);
   const payments = client.idempotency(scope, { lease: 10_000, retention: kept * 1000 });
   const pay = payments.once(async () => RESULT, { key: ({ id }) => id });

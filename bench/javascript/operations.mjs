@@ -27,7 +27,7 @@ function keys() {
 /** fencepost, by its address or on a client of ioredis. */
 export async function operations(address, scope, onIoredis) {
   // Loaded here: a raw client is measured without fencepost in its process.
-  const { connect, fromRedis } = await import("../../bindings-wasm/dist/index.js");
+  const { connect, fromRedis } = await import("../../bindings-wasm/dist/node/index.mjs");
   const connection = onIoredis ? await ioredis(address) : undefined;
   const client = onIoredis ? fromRedis(connection) : await connect(address.url);
   const lease = address.isZooKeeper ? {} : { lease: KEPT };

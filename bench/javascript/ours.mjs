@@ -1,6 +1,6 @@
 // fencepost, by its address or on a client that there is already.
 
-import { connect, fromRedis } from "../../bindings-wasm/dist/index.js";
+import { connect, fromRedis } from "../../bindings-wasm/dist/node/index.mjs";
 import { ioredis } from "./libraries.mjs";
 
 function lockOf(client, name, close) {

@@ -14,7 +14,7 @@ const built = join(here, ".build", "tests");
 const servers = join(here, "..", "tests", "servers");
 const SINGLE = ["--zookeeper", "--redis", "2", "--redis-password", "--redis-tls"];
 /** They take longest, so they come first. */
-const LONGEST = ["habits", "loss", "owners", "bundles", "package", "silent-server", "fuzz", "late"];
+const LONGEST = ["habits", "loss", "owners", "bundles", "runtimes", "package", "silent-server", "fuzz", "late"];
 
 const leftOut = process.argv.slice(2).filter((word) => /^-[^-]/.test(word));
 const { values, positionals } = parseArgs({

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createConnection } from "node:net";
 import { createInterface } from "node:readline";
 
-import { connect, LockLost } from "../../bindings-wasm/dist/index.js";
+import { connect, LockLost } from "../../bindings-wasm/dist/node/index.mjs";
 
 const [url, name, rounds, host, port, ttl] = process.argv.slice(2);
 const socket = createConnection({ host, port: Number(port), noDelay: true });

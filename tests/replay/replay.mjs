@@ -12,7 +12,7 @@ import {
   FencepostError,
   Hub,
   Settings,
-} from "../../bindings-wasm/dist/index.js";
+} from "../../bindings-wasm/dist/node/index.mjs";
 
 const root = fileURLToPath(new URL("../transcripts/", import.meta.url));
 

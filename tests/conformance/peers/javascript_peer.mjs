@@ -8,7 +8,7 @@ import {
   FencepostError,
   fromRedis,
   InProgress,
-} from "../../../bindings-wasm/dist/index.js";
+} from "../../../bindings-wasm/dist/node/index.mjs";
 import { Redis } from "../../../bindings-wasm/node_modules/ioredis/built/index.js";
 import { lookAtClaim, operations, recorded } from "./javascript_operations.mjs";
 

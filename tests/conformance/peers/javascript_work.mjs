@@ -3,7 +3,7 @@
 import { appendFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
-import { LockLost } from "../../../bindings-wasm/dist/index.js";
+import { LockLost } from "../../../bindings-wasm/dist/node/index.mjs";
 
 /** Appends a line as one piece, also beside other processes. */
 const append = (path, ...words) => appendFileSync(path, words.join(" ") + "\n");

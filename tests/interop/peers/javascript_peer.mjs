@@ -5,7 +5,7 @@ import { createConnection } from "node:net";
 import { createInterface } from "node:readline";
 
 import zookeeper from "../../../bindings-wasm/node_modules/node-zookeeper-client/index.js";
-import { connect, fromZooKeeper, LockLost, ReleaseUnconfirmed } from "../../../bindings-wasm/dist/index.js";
+import { connect, fromZooKeeper, LockLost, ReleaseUnconfirmed } from "../../../bindings-wasm/dist/node/index.mjs";
 
 const [layout, hosts, sessionMs, login] = process.argv.slice(2);
 
