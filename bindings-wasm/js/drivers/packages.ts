@@ -1,5 +1,5 @@
 /**
- * Client libraries that need not be there.
+ * Client libraries that may not be installed.
  *
  * @module
  */
@@ -7,13 +7,14 @@
 import { DriverError } from "../errors.js";
 
 /**
- * A function that a client library exports; null if it is not there. A package that bundlers have replaced by an empty one is absent, too.
+ * Returns a function that a client library exports; null if the library is not installed. Bundlers may replace a
+ * missing package by an empty one, which counts as missing, too.
  */
 export function exported<T>(found: T | undefined): T | null {
   return typeof found === "function" ? found : null;
 }
 
-/** What has come of an import that has failed: null if the package is absent. */
+/** Handles the error of a failed import: null if the package is missing. */
 export function absent(error: unknown): null {
   if (isMissing(error)) {
     return null;
@@ -21,19 +22,22 @@ export function absent(error: unknown): null {
   throw error;
 }
 
-/** The error for a library that is not there. `packages`: what to install, such as `redis@6`. */
+/** The error for a library that is not installed. `packages` says what to install, such as `redis@6`. */
 export function missing(server: string, packages: string): DriverError {
   const text = `the client library for ${server} is not installed, or not in this bundle: npm install ${packages}`;
   return new DriverError(526, "driver-missing", text);
 }
 
-/** The error for a library of a version that does not have what a driver needs. */
+/** The error for a version of a library that does not have what the driver needs. */
 export function tooOld(name: string, packages: string): DriverError {
   const text = `the installed version of ${name} is not one that fencepost works with: npm install ${packages}`;
   return new DriverError(509, "driver-unsupported", text);
 }
 
-/** What Node.js, Deno and Bun say of a package that is not there, and what stands for it in the bundles of webpack, Rollup and Vite, and in a browser. */
+/**
+ * The errors of Node.js, Deno and Bun for a missing package, and what replaces it in bundles of webpack, Rollup and
+ * Vite, and in a browser.
+ */
 const MISSING = /^(Cannot find (module|package)|Could not resolve|Failed to resolve|Module not found)/;
 
 function isMissing(error: unknown): boolean {

@@ -1,12 +1,15 @@
 /**
- * Grants that the program has dropped: their locks are released when the garbage collector has found them.
+ * Grants that the program has dropped. When the garbage collector has found one, the client releases its lock.
  *
  * @module
  */
 
 import type { Contender } from "./contender.js";
 
-/** So many may wait for the finalizers: a program whose promises never rest is not to collect them. */
+/**
+ * At most so many grants wait for registration. Otherwise a program whose promise queue is never empty would collect
+ * them.
+ */
 const MOST = 64;
 
 interface Registry {
@@ -14,17 +17,20 @@ interface Registry {
   unregister(contender: Contender): void;
 }
 
-/** Where the runtime does not say what is garbage (workerd before its date 2025-05-05), a lock that is dropped is held until its client is closed. */
+/**
+ * Some runtimes have no finalizers (workerd before its date 2025-05-05). There, a dropped grant is held until its
+ * client is closed.
+ */
 const NONE: Registry = { register: () => undefined, unregister: () => undefined };
 
 const { FinalizationRegistry: Finalization } = globalThis as { FinalizationRegistry?: FinalizationRegistryConstructor };
 
-/** Knows which grants are still referred to. */
+/** Finds grants that the program does not refer to any more. */
 export class Finalizers {
   readonly #finalizers: Registry;
-  /** Those with grants that the finalizers do not know yet: most are released before they have to. */
+  /** Contenders whose grants are not registered yet. Most of them are released before they have to be. */
   #fresh: Contender[] = [];
-  /** Holds whose grant objects are garbage. */
+  /** Contenders whose grants are garbage. */
   #dropped: Contender[] = [];
 
   readonly #work: () => void;
@@ -39,7 +45,7 @@ export class Finalizers {
     this.#finalizers = Finalization === undefined ? NONE : new Finalization(drop);
   }
 
-  /** Has a contender dropped when `grant` is garbage. */
+  /** Registers a contender, to be dropped when `grant` is garbage. */
   watch(grant: object, contender: Contender): void {
     contender.fresh = grant;
     this.#fresh.push(contender);
@@ -56,7 +62,7 @@ export class Finalizers {
     contender.fresh = null;
   }
 
-  /** Tells the finalizers of the grants that they do not know yet. */
+  /** Registers the grants that are not registered yet. */
   register(): void {
     for (const contender of this.#fresh) {
       if (contender.fresh !== null) {

@@ -1,5 +1,5 @@
 /**
- * Loading of modules ahead of the calls that need them.
+ * Loads modules before the calls that need them.
  *
  * @module
  */
@@ -17,10 +17,9 @@ const LOADS: Readonly<Record<WasmName, () => Promise<unknown>>> = {
 };
 
 /**
- * Loads what a {@link Hub} or a {@link MemoryServer} needs, where files take a request: in a browser. Elsewhere it changes
- * nothing. `connect` does it by itself.
- *
- * @throws DriverError (`module-missing`) if the module's file cannot be had.
+ * Loads the module that a {@link Hub} or a {@link MemoryServer} needs, where reading a file takes a request: in a
+ * browser. Elsewhere it changes nothing. `connect` calls it itself. @throws DriverError (`module-missing`) if the
+ * module's file cannot be read.
  */
 export async function load(name: WasmName): Promise<void> {
   if (!Object.hasOwn(LOADS, name)) {

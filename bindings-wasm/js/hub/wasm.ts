@@ -1,6 +1,6 @@
 /**
- * Finds a WebAssembly module and compiles it, once. Each is a file of the package. `js/locations` says where it is, and each runtime reads it in its own
- * way: Node.js and Bun from the disk, a browser over HTTP; workerd and Deno import it.
+ * Finds a WebAssembly module and compiles it, once. Each module is a file of the package, and `js/locations` has its
+ * location. Node.js and Bun read the file from the disk, a browser over HTTP; workerd and Deno import it.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import { moduleMissing } from "../errors.js";
 import { builtin } from "../host.js";
 import type { WasmName } from "./wasm-name.js";
 
-/** A file, or what has been read from it. */
+/** A file, or its contents. */
 export type Location = URL | WasmModule | Uint8Array;
 
-/** A compiled module: known by what it is no instance of. */
+/** A compiled module. It is recognised because it is an instance of none of the other types. */
 export type WasmModule = object & { readonly wasm?: never };
 
 interface Compiler {
@@ -32,10 +32,10 @@ interface Web {
 
 const web = globalThis as unknown as Web;
 
-/** What the subpaths `base64` have brought. */
+/** The bytes that the subpaths `base64` have stored. */
 const inline = new Map<WasmName, Location>();
 
-/** Keeps the bytes of a module that a program carries as text. */
+/** Stores the bytes of a module that the program contains as text. */
 export function keepInline(name: WasmName, base64: string): void {
   const text = atob(base64);
   const bytes = new Uint8Array(text.length);
@@ -45,7 +45,7 @@ export function keepInline(name: WasmName, base64: string): void {
   inline.set(name, bytes);
 }
 
-/** The glue of a module, which works when its module is compiled. */
+/** The glue of a module. It works once its module is compiled. */
 interface Glue {
   initSync(given: { module: Uint8Array | WasmModule }): unknown;
 }
@@ -64,7 +64,7 @@ export class Wasm<G extends Glue> {
     this.#locate = locate;
   }
 
-  /** The glue, compiled. @throws DriverError where only {@link load} finds the module. */
+  /** Returns the glue, with its module compiled. @throws DriverError where only {@link load} can read the module. */
   get(): G {
     if (!this.#compiled) {
       const found = this.#found();
@@ -76,7 +76,10 @@ export class Wasm<G extends Glue> {
     return this.#glue;
   }
 
-  /** The glue, compiled, also where a file takes a request. @throws DriverError if the file cannot be had. */
+  /**
+   * Returns the glue, with its module compiled, also where reading a file takes a request. @throws DriverError if the
+   * file cannot be read.
+   */
   async load(): Promise<G> {
     if (!this.#compiled) {
       this.#loading ??= this.#load().finally(() => {
@@ -104,7 +107,7 @@ export class Wasm<G extends Glue> {
     }
   }
 
-  /** A module or its bytes, or a file that cannot be read from here. */
+  /** Returns a module or its bytes; or a file that a synchronous call cannot read. */
   #found(): Location {
     const kept = inline.get(this.#name);
     if (kept !== undefined) {

@@ -1,5 +1,5 @@
 /**
- * What both Redis libraries need of an address.
+ * What both Redis libraries need from an address.
  *
  * @module
  */
@@ -7,12 +7,12 @@
 import type { RedisAddress } from "../../hub/addresses.js";
 import { certificates } from "./certificates.js";
 
-/** Where the server is, for error texts. */
+/** The server's address, for error texts. */
 export function at({ host, port }: RedisAddress): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** The settings of TLS, if there is any. */
+/** The settings of TLS, if it is used. */
 export function trusted({ tls, ca }: RedisAddress): object | undefined {
   return !tls ? undefined : ca === "" ? {} : { ca: certificates(ca) };
 }

@@ -1,5 +1,5 @@
 /**
- * From an address to a driver over ioredis.
+ * Makes a driver for an address, with ioredis.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export const IOREDIS = "ioredis@6";
 
 type Class = new (options: object) => ioRedis.IoRedis;
 
-/** Null: the library is not installed. */
+/** Null if the library is not installed. */
 export async function withIoRedis(address: RedisAddress): Promise<RedisDriver | null> {
   const tls = trusted(address);
   const Redis = await found();
@@ -26,7 +26,7 @@ export async function withIoRedis(address: RedisAddress): Promise<RedisDriver | 
 
 async function found(): Promise<Class | null> {
   const { Redis: named, default: main } = ((await library()) ?? {}) as { Redis?: Class; default?: Class };
-  // Before 5.1 the class is the default export alone, and before 5 it is a plain function.
+  // Before 5.1, the class is only the default export. Before 5, it is a plain function.
   const Redis = exported(named ?? main);
   if (Redis !== null && !Function.prototype.toString.call(Redis).startsWith("class")) {
     throw tooOld("ioredis", IOREDIS);

@@ -1,5 +1,5 @@
 /**
- * From an address to a driver over node-redis.
+ * Makes a driver for an address, with node-redis.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { at, trusted } from "./place.js";
 /** What to install. */
 export const NODE_REDIS = "redis@6";
 
-/** Null: the library is not installed. */
+/** Null if the library is not installed. */
 export async function withNodeRedis(address: RedisAddress): Promise<RedisDriver | null> {
   const tls = trusted(address);
   const createClient = await created();
@@ -26,7 +26,7 @@ export async function withNodeRedis(address: RedisAddress): Promise<RedisDriver 
 async function created() {
   const { createClient, createSentinel } = (await library()) ?? {};
   if (exported(createClient) !== null && exported(createSentinel) === null) {
-    // Before 5.
+    // The version is older than 5.
     throw tooOld("redis", NODE_REDIS);
   }
   return exported(createClient);

@@ -1,5 +1,5 @@
 /**
- * From an address to a driver, with the client library that is there.
+ * Makes a driver for an address, with the client library that is installed.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { type ZkClient, isZkClient, withServers } from "./library.js";
 /** What to install. */
 const PACKAGE = "node-zookeeper-client@1.1.3";
 
-/** `given`: who may do what with the nodes, unchecked. */
+/** `given` is the ACL, unchecked. */
 export async function zooKeeperDriver(
   { hosts, sessionTimeout }: Extract<Address, { kind: "zookeeper" }>,
   given: readonly Acl[] | undefined,

@@ -17,7 +17,7 @@ export function zooKeeperModule(): Module {
   return wasm.get();
 }
 
-/** @internal The module, when it is there. */
+/** @internal Resolves to the compiled module, also where reading its file takes a request. */
 export function loadZooKeeper(): Promise<Module> {
   return wasm.load();
 }

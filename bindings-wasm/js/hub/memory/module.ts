@@ -11,5 +11,5 @@ import { Wasm } from "../wasm.js";
 
 export type { RawServer } from "../glue/fencepost_memory.js";
 
-/** The module, compiled when the first server is made: most programs have none. */
+/** The compiled module. It is compiled for the first server, because most programs have none. */
 export const memoryModule = new Wasm("memory", glue, location);

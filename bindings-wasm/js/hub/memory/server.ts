@@ -8,7 +8,7 @@ import { type Hub, Inside } from "../hub.js";
 import { MemoryHub } from "./hub.js";
 import { type RawServer, memoryModule } from "./module.js";
 
-/** A server inside the process, for demonstrations and tests: hubs on one exclude each other. */
+/** A server in this process, for demonstrations and tests. Hubs on one server exclude each other. */
 export class MemoryServer extends Inside {
   /** @internal */
   readonly raw: RawServer;
@@ -18,7 +18,10 @@ export class MemoryServer extends Inside {
     this.raw = new (memoryModule.get().RawServer)();
   }
 
-  /** The hubs that have something to poll, by {@link Hub.id}. Ask after each input, and poll them after a `handleTimeout`. */
+  /**
+   * The {@link Hub.id}s of the hubs that have outputs. Call it after each input. For each of the hubs, call
+   * `handleTimeout`, and then poll.
+   */
   takeWoken(): number[] {
     return Array.from(this.raw.woken(), Number);
   }
