@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 #: Where tests take longest. Beside each other, they begin first.
-LONGEST = ("test_versions.py", "test_kazoo_own.py")
+LONGEST = ("test_versions.py", "test_packages.py", "test_kazoo_own.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -255,7 +255,7 @@ def test_an_acquire_while_suspended_acquires_anew_what_is_lost(
     assert told.call_count == 1
     for tell in late:
         tell()
-    assert "the lock on /s is lost: " in caplog.text
+    assert "/s: lost after " in caplog.text
     assert (told.call_count, semaphore.is_acquired, semaphore.lost.is_set()) == (1, True, False)
     worker.finish()
 

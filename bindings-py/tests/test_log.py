@@ -100,7 +100,8 @@ def test_a_loss(server: Backend, connect: Connect, records: Records) -> None:
 
 def test_what_the_program_closes_is_no_warning(backend: Backend, connect: Connect, records: Records) -> None:
     client = connect(backend.url)
-    assert client.lock(backend.name()).acquire() is not None
+    grant = client.lock(backend.name()).acquire()
+    assert grant is not None
     client.close()
     assert records.until("fencepost", "lost after").startswith("INFO ")
 
