@@ -60,15 +60,6 @@ def programs(guide: Path) -> Iterator[tuple[str, str | None]]:
             yield program.replace('"redis://localhost:6379"', '"memory:"'), None
 
 
-@pytest.fixture
-def backend_urls(redis_server: Backend, zookeeper: Backend) -> dict[str, str]:
-    """The servers of the README's programs, each with one that runs."""
-    return {
-        "redis://localhost:6379": redis_server.url,
-        "zk://localhost:2181/shop": f"zk://{zookeeper.address}/{zookeeper.prefix}",
-    }
-
-
 def from_source(folder: Path) -> Path:
     """The wheel that pip builds of the source distribution."""
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
@@ -100,7 +91,7 @@ def check_installed(wheel: Path, version: str, folder: Path) -> None:
     python = install(version, folder, "--no-index", wheel)
     assert run(python, "-c", IMPORTED, cwd=folder).split() == ["True", fencepost.__version__]
     found = [*programs(ROOT / "README.md"), *programs(ROOT / "bindings-py" / "README.md")]
-    assert len(found) == 3
+    assert len(found) == 4
     for program, printed in found:
         said = run(python, "-W", "error", "-c", program, cwd=folder)
         assert said == printed or not printed
@@ -121,18 +112,16 @@ def test_the_source_distribution_builds_and_works(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", [VERSIONS[0], VERSIONS[-1]])
 @pytest.mark.parametrize("lowest", [True, False], ids=["lowest", "newest"])
 def test_the_wheel_works_with_what_its_extras_install(
-    version: str, lowest: bool, backend_urls: dict[str, str], tmp_path: Path
+    version: str, lowest: bool, redis_server: Backend, zookeeper: Backend, tmp_path: Path
 ) -> None:
     pins = [f"{library.module}=={library.first}" for library in (KAZOO, REDIS)] if lowest else []
     python = install(version, tmp_path, f"fencepost[redis,zookeeper] @ {only(HERE).as_uri()}", *pins)
-    ran = 0
-    for program, _ in PROGRAM.findall((ROOT / "README.md").read_text()):
-        for usual, url in backend_urls.items():
-            if usual in program:
-                said = run(python, "-W", "error", "-c", program.replace(usual, url), cwd=tmp_path)
-                assert said.startswith("selling with fence ")
-                ran += 1
-    assert ran == 2
+    locks = [program for program, _ in programs(ROOT / "README.md") if '"memory:"' in program]
+    assert len(locks) == 2
+    for url in (redis_server.url, f"zk://{zookeeper.address}/{zookeeper.prefix}"):
+        for program in locks:
+            said = run(python, "-W", "error", "-c", program.replace("memory:", url), cwd=tmp_path)
+            assert said.startswith("selling with fence ")
 
 
 def metadata(wheel: zipfile.ZipFile) -> email.message.Message:
