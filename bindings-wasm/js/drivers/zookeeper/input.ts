@@ -43,7 +43,8 @@ export function guard(manager: Manager, ear: Ear): () => void {
 }
 
 function install(manager: Manager, ears: ReadonlySet<Ear>): void {
-  // Called with the manager as its `this`, below.
+  // The calls below pass the manager as `this`.
+  // eslint-disable-next-line @typescript-eslint/unbound-method
   const original = (Object.getPrototypeOf(manager) as Manager).onSocketData;
   const guarded = (data: Buffer) => {
     for (const ear of ears) {
