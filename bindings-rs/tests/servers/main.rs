@@ -23,6 +23,7 @@ mod once;
 mod peers;
 mod processes;
 mod tls;
+mod tokens;
 mod wire;
 
 mod on_zookeeper {

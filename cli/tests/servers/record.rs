@@ -303,7 +303,10 @@ async fn a_value_has_a_version_and_no_result_to_settle(url: String) {
     let operation = Operation::on(url).await;
     for version in 0..2 {
         let update = format!("update-{version}");
-        let applied = operation.operations.update(KEY, &update, version, "neun\n").await;
+        let applied = operation
+            .operations
+            .update(KEY, &update, version, b"", "", "neun\n")
+            .await;
         assert!(applied.is_ok(), "{applied:?}");
     }
     let text = operation.prints("look", &[]);

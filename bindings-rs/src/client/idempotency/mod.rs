@@ -124,13 +124,9 @@ impl Idempotency {
         fingerprint: &[u8],
         limit: Duration,
     ) -> Result<Claimed, Error> {
-        let limit = positive(
-            "timeout",
-            micros(limit),
-            ", or use try_claim, which does not wait for others",
-        )?;
+        let limit = longest(limit, ", or use try_claim, which does not wait for others")?;
         let settings = self.scope.claim(key, fingerprint);
-        self.claim_with(key, settings, AcquireTimeout::For(limit)).await
+        self.claim_with(key, settings, limit).await
     }
 
     /// Claims the operation if no other attempt runs it.
@@ -142,12 +138,43 @@ impl Idempotency {
         self.claim_with(key, settings, AcquireTimeout::Try).await
     }
 
-    /// Claims with a token that was [issued](Self::issue): it stands for one operation of whom the `binding` names.
+    /// Claims with a token that was [issued](Self::issue): it stands for one operation of whom the `binding` names. Waits
+    /// while another attempt runs it.
     ///
     /// # Errors
-    /// As [`try_claim`](Self::try_claim); [`Refusal::UnknownToken`](crate::Refusal::UnknownToken) for a token that was
-    /// never issued or has expired, and [`Refusal::Mismatch`](crate::Refusal::Mismatch) for another binding.
+    /// As [`claim`](Self::claim); [`Refusal::UnknownToken`](crate::Refusal::UnknownToken) for a token that was never
+    /// issued or has expired, and [`Refusal::Mismatch`](crate::Refusal::Mismatch) for another binding.
     pub async fn consume(&self, token: &str, binding: &[u8], fingerprint: &[u8]) -> Result<Claimed, Error> {
+        let settings = self.scope.consume(token, binding, fingerprint);
+        self.claim_with(token, settings, AcquireTimeout::Forever).await
+    }
+
+    /// Claims with a token, and waits at most `limit` for another attempt.
+    ///
+    /// # Errors
+    /// As [`consume`](Self::consume) and [`claim_within`](Self::claim_within).
+    pub async fn consume_within(
+        &self,
+        token: &str,
+        binding: &[u8],
+        fingerprint: &[u8],
+        limit: Duration,
+    ) -> Result<Claimed, Error> {
+        let limit = longest(limit, ", or use try_consume, which does not wait for others")?;
+        let settings = self.scope.consume(token, binding, fingerprint);
+        self.claim_with(token, settings, limit).await
+    }
+
+    /// Claims with a token, if no other attempt runs its operation.
+    ///
+    /// # Errors
+    /// As [`consume_within`](Self::consume_within).
+    pub async fn try_consume(
+        &self,
+        token: &str,
+        binding: &[u8],
+        fingerprint: &[u8],
+    ) -> Result<Claimed, Error> {
         let settings = self.scope.consume(token, binding, fingerprint);
         self.claim_with(token, settings, AcquireTimeout::Try).await
     }
@@ -190,6 +217,11 @@ impl Idempotency {
             },
         )
     }
+}
+
+/// How long a claim waits for another attempt. The hint names the call that does not wait.
+fn longest(limit: Duration, hint: &'static str) -> Result<AcquireTimeout, ConfigError> {
+    positive("timeout", micros(limit), hint).map(AcquireTimeout::For)
 }
 
 impl fmt::Debug for Idempotency {

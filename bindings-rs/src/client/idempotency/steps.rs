@@ -52,27 +52,44 @@ impl Idempotency {
     ) -> Result<Completion, Error> {
         let content = Content::new(tag, result.into())?;
         let settings = self.scope.register(key, None, fingerprint, content);
-        Ok(match self.step(key, settings).await? {
-            Stepped::Replayed(record) => Completion::Replayed(*record),
-            Stepped::Stored(_) | Stepped::Looked(_) => Completion::Stored,
-        })
+        self.completion(key, settings).await
+    }
+
+    /// [Consumes](Self::consume) a token and completes at once.
+    ///
+    /// # Errors
+    /// As [`try_consume`](Self::try_consume).
+    pub async fn register_token(
+        &self,
+        token: &str,
+        binding: &[u8],
+        fingerprint: &[u8],
+        tag: &str,
+        result: impl Into<Vec<u8>>,
+    ) -> Result<Completion, Error> {
+        let content = Content::new(tag, result.into())?;
+        let settings = self.scope.register(token, Some(binding), fingerprint, content);
+        self.completion(token, settings).await
     }
 
     /// Replaces the value at `key`, if it has the version `expected` (0: if there is none). `operation` identifies the
-    /// update, so that its repetition is not applied again.
+    /// update, so that its repetition is not applied again. The tag says what the value is.
     ///
     /// # Errors
     /// [`Error::Refused`] with [`Refusal::Conflict`](crate::Refusal::Conflict) for another version: the present value is
-    /// in [`record`](crate::Refused::record).
+    /// in [`record`](crate::Refused::record). With [`Refusal::Mismatch`](crate::Refusal::Mismatch) for a repetition with
+    /// another fingerprint, and for a key that has no value but an operation.
     pub async fn update(
         &self,
         key: &str,
         operation: &str,
         expected: u64,
+        fingerprint: &[u8],
+        tag: &str,
         value: impl Into<Vec<u8>>,
     ) -> Result<Update, Error> {
-        let content = Content::new("", value.into())?;
-        let settings = self.scope.update(key, operation, expected, b"", content);
+        let content = Content::new(tag, value.into())?;
+        let settings = self.scope.update(key, operation, expected, fingerprint, content);
         Ok(match self.step(key, settings).await? {
             Stepped::Stored(record) => Update::Applied(record.version),
             Stepped::Replayed(record) => Update::Replayed(record.version),
@@ -106,10 +123,7 @@ impl Idempotency {
     ) -> Result<Completion, Error> {
         let content = Content::new(tag, result.into())?;
         let settings = self.scope.settle(key, seen.guard(), content);
-        Ok(match self.step(key, settings).await? {
-            Stepped::Replayed(record) => Completion::Replayed(*record),
-            Stepped::Stored(_) | Stepped::Looked(_) => Completion::Stored,
-        })
+        self.completion(key, settings).await
     }
 
     /// An operator deletes a record, so that the operation can be claimed anew. `seen` is the record that the operator
@@ -132,6 +146,17 @@ impl Idempotency {
         let (shown, settings) = (Shown::scope(&self.name), self.scope.sweep()?);
         let acquire_timeout = self.when_asking(&shown).await?;
         Contender::sweep(&self.shared, params(&shown, &settings), acquire_timeout).await
+    }
+
+    async fn completion(
+        &self,
+        key: &str,
+        settings: Result<Settings, ConfigError>,
+    ) -> Result<Completion, Error> {
+        Ok(match self.step(key, settings).await? {
+            Stepped::Replayed(record) => Completion::Replayed(*record),
+            Stepped::Stored(_) | Stepped::Looked(_) => Completion::Stored,
+        })
     }
 
     async fn step(&self, key: &str, settings: Result<Settings, ConfigError>) -> Result<Stepped, Error> {

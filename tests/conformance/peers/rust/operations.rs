@@ -80,22 +80,23 @@ impl Operations {
     /// Claims an operation, with a token if the command has a binding.
     pub(crate) async fn begin(&self, command: &Command) -> Result<Value, Failed> {
         let scope = self.scope(command.word(1)?)?;
-        let (key, print) = (command.text(2)?, command.option("fingerprint"));
+        let (of, key, print) = (&scope.operations, command.text(2)?, command.option("fingerprint"));
+        let (print, waits) = (print.as_bytes(), command.option("wait") != "false");
+        let limit = command.millis("timeout")?;
         let claimed = if command.verb == "consume" {
             let binding = command.text(3)?;
-            scope
-                .operations
-                .consume(&key, binding.as_bytes(), print.as_bytes())
-                .await?
-        } else if command.option("wait") == "false" {
-            scope.operations.try_claim(&key, print.as_bytes()).await?
-        } else if let Some(limit) = command.millis("timeout")? {
-            scope
-                .operations
-                .claim_within(&key, print.as_bytes(), limit)
-                .await?
+            let binding = binding.as_bytes();
+            match limit {
+                Some(limit) => of.consume_within(&key, binding, print, limit).await?,
+                None if waits => of.consume(&key, binding, print).await?,
+                None => of.try_consume(&key, binding, print).await?,
+            }
         } else {
-            scope.operations.claim(&key, print.as_bytes()).await?
+            match limit {
+                Some(limit) => of.claim_within(&key, print, limit).await?,
+                None if waits => of.claim(&key, print).await?,
+                None => of.try_claim(&key, print).await?,
+            }
         };
         Ok(match claimed {
             Claimed::Replayed(record) => replayed(&record),
@@ -151,14 +152,22 @@ impl Operations {
                 operations.issue(&key, command.text(2)?.as_bytes(), life).await?;
             }
             "register" => {
-                let print = command.option("fingerprint");
-                let result = octets(command.word(2)?)?;
-                let registered = operations.register(&key, print.as_bytes(), &scope.tag, result);
-                return Ok(completed(registered.await?));
+                let (print, result) = (command.option("fingerprint"), octets(command.word(2)?)?);
+                let (print, tag) = (print.as_bytes(), &scope.tag);
+                return Ok(completed(match command.option("binding") {
+                    "" => operations.register(&key, print, tag, result).await?,
+                    binding => {
+                        let binding = binding.as_bytes();
+                        operations
+                            .register_token(&key, binding, print, tag, result)
+                            .await?
+                    }
+                }));
             }
             "update" => {
                 let (id, value) = (command.text(2)?, octets(command.word(4)?)?);
-                let update = operations.update(&key, &id, command.word(3)?.parse()?, value);
+                let (version, print) = (command.word(3)?.parse()?, command.option("fingerprint"));
+                let update = operations.update(&key, &id, version, print.as_bytes(), &scope.tag, value);
                 return Ok(match update.await? {
                     Update::Applied(version) => json!({"answer": "ok", "version": version}),
                     Update::Replayed(version) => json!({"answer": "replayed", "version": version}),
