@@ -1,0 +1,5 @@
+//! Idempotent operations on `memory:`: what a client sees.
+
+mod claims;
+mod steps;
+mod world;
