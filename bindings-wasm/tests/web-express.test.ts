@@ -216,6 +216,8 @@ eachExpress("requests and responses", (servers) => {
     says("unreadable-settings", /scope is undefined: it has to be a function/, { scope: undefined });
     says("unreadable-settings", /secret/, { secret: undefined });
     says("invalid-option", /secret has 15 bytes: give it 16/, { secret: "x".repeat(15) });
+    says("invalid-option", /secret is an empty array/, { secret: [] });
+    says("invalid-option", /secret has 5 bytes/, { secret: [SECRET, "short"] });
     says("unknown-option", /max_body/, { max_body: 1 });
     says("unreadable-settings", /methods/, { methods: "POST" });
     says("unreadable-settings", /covers/, { covers: true });

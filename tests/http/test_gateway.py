@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import ExitStack
 from itertools import permutations
 
 import httpx
@@ -55,6 +56,28 @@ def test_a_pair(fleet: dict[str, Server], operation: Operation, first: str, seco
         assert (again.content, stored(again)) == (retry.content, stored(retry))
         assert is_problem(send(other, each, path, query, body + b"x"), 422, "mismatch")
         assert each.runs == 1
+
+
+def test_a_change_of_the_secret(scope: str, operation: Operation) -> None:
+    """The new secret is known first, and then the present one, and at last the only one."""
+    store, effects = os.environ["FENCEPOST_REDIS"], os.environ["FENCEPOST_REDIS_2"]
+    old, new = "an old secret of the suite", "a new secret of the suite"
+    steps = {"starlette": [old, new], "express": [new, old], "axum": [new]}
+    with ExitStack() as stack:
+        fleet: list[Server] = []
+        for name, secret in steps.items():
+            fleet.append(Server(name, store, effects, scope=scope, secret=secret))
+            stack.callback(fleet[-1].stop)
+        one, two, three = fleet
+        assert_replays(operation.post(one), operation.post(two))
+        assert is_problem(operation.post(two, b"{}"), 422, "mismatch")
+        assert is_problem(operation.post(three), 422, "mismatch")
+        assert operation.runs == 1
+        later = Operation(operation._effects)
+        first = later.post(two)
+        assert_replays(first, later.post(one))
+        assert_replays(first, later.post(three))
+        assert later.runs == 1
 
 
 def stored(response: httpx.Response) -> list[tuple[bytes, bytes]]:

@@ -26,6 +26,8 @@ def make(kind: Any, **settings: Any) -> object:
         ({"scope": "shop-7"}, "scope is 'shop-7': give a function"),
         ({"secret": "short"}, "the secret has 5 bytes: give at least 16"),
         ({"secret": 7}, "the secret is 7"),
+        ({"secret": []}, "secret is an empty list"),
+        ({"secret": ["a secret of a test", b"short"]}, "the secret has 5 bytes: give at least 16"),
         ({"methods": "POST"}, "give a list of str"),
         ({"methods": [7]}, "a method is 7"),
         ({"covers": True}, "covers is True: give a function"),

@@ -12,7 +12,7 @@ use http_body_util::{BodyExt as _, LengthLimitError};
 use super::{
     answers::{self, Answer},
     body::{Body, BodyError},
-    form::{binding_of, key_of, record_key, route_of, token_in, token_key, token_of},
+    form::{Fingerprints, binding_of, key_of, record_key, route_of, token_in, token_key, token_of},
     settings::Settings,
     stored,
     tokens::{check_tenant, issue_token},
@@ -76,8 +76,8 @@ impl Settings {
         let tenant = self.tenant(&parts)?;
         let query = uri.query().unwrap_or_default();
         let method = parts.method.as_str().as_bytes();
-        let fingerprint = self.fingerprints.of(method, &route, query.as_bytes(), &body);
-        let claimed = self.claim(&named, &tenant, &fingerprint).await;
+        let fingerprint = |of: &Fingerprints| of.of(method, &route, query.as_bytes(), &body);
+        let claimed = self.claim(&named, &tenant, fingerprint).await;
         let request = Request::from_parts(parts, Body::whole(body));
         match claimed {
             Ok(Claimed::Run(claim)) => Ok(Entry::Run(claim, request)),
@@ -160,15 +160,30 @@ impl Settings {
         Ok(whole.freeze())
     }
 
-    async fn claim(&self, named: &Named, tenant: &str, fingerprint: &[u8]) -> Result<Claimed, Error> {
+    /// Claims with the present secret, and after a mismatch with older ones.
+    async fn claim(
+        &self,
+        named: &Named,
+        tenant: &str,
+        fingerprint: impl Fn(&Fingerprints) -> [u8; 32],
+    ) -> Result<Claimed, Error> {
         let (key, binding) = match named {
             Named::Key(key) => (record_key(tenant, key), None),
             Named::Token(token) => (token_key(token), Some(binding_of(tenant))),
         };
         let binding = binding.as_ref().map(|binding| &binding[..]);
-        self.operations
-            .claim_request(&key, binding, fingerprint, self.wait)
-            .await
+        let (mut secret, mut older) = (&self.fingerprints, self.older_fingerprints.iter());
+        loop {
+            let claimed = self
+                .operations
+                .claim_request(&key, binding, &fingerprint(secret), self.wait)
+                .await;
+            let is_mismatch = |error: &Error| matches!(error, Error::Refused(refused) if refused.reason() == Refusal::Mismatch);
+            match older.next() {
+                Some(next) if claimed.as_ref().is_err_and(is_mismatch) => secret = next,
+                _ => return claimed,
+            }
+        }
     }
 
     /// What a refused request gets, and a report of why.

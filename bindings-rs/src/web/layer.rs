@@ -46,7 +46,7 @@ impl IdempotencyLayer {
     ///   authenticated: a replay comes before the handler's own checks. If it gives `None` or an empty text, the
     ///   handler does not run, and the response is 500.
     /// - `secret` is the key of the fingerprints, 16 bytes at least. All servers that are to replay each other have the
-    ///   same.
+    ///   same. [`older_secrets`](IdempotencyLayerBuilder::older_secrets) are accepted, too.
     pub fn builder<T: Into<Option<String>>>(
         operations: Idempotency,
         scope: impl Fn(&Parts) -> T + Send + Sync + 'static,

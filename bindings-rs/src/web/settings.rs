@@ -26,6 +26,7 @@ pub(super) struct Settings {
     pub(super) operations: Idempotency,
     pub(super) scope: Of<Option<String>>,
     pub(super) fingerprints: Fingerprints,
+    pub(super) older_fingerprints: Vec<Fingerprints>,
     pub(super) methods: Vec<Method>,
     pub(super) covers: Of<bool>,
     pub(super) original_uri: Of<Option<Uri>>,
@@ -67,6 +68,7 @@ pub struct IdempotencyLayerBuilder {
     operations: Idempotency,
     scope: Of<Option<String>>,
     secret: Vec<u8>,
+    older_secrets: Vec<Vec<u8>>,
     methods: Vec<Method>,
     covers: Of<bool>,
     original_uri: Of<Option<Uri>>,
@@ -92,6 +94,7 @@ impl IdempotencyLayerBuilder {
             operations,
             scope: Box::new(move |request| scope(request).into()),
             secret: secret.into(),
+            older_secrets: Vec::new(),
             methods: vec![Method::POST, Method::PATCH],
             covers: Box::new(|_request| true),
             original_uri: Box::new(|_request| None),
@@ -105,6 +108,17 @@ impl IdempotencyLayerBuilder {
             has_tokens: false,
             token_path: None,
             on_failure: Box::new(|_what, _error| {}),
+        }
+    }
+
+    /// Secrets from before a change, which are still accepted: a record that was made with one of them is found, too.
+    /// Default: none.
+    pub fn older_secrets(self, secrets: impl IntoIterator<Item: AsRef<[u8]>>) -> Self {
+        let secrets = secrets.into_iter().map(|secret| secret.as_ref().into());
+        let older_secrets = secrets.collect();
+        Self {
+            older_secrets,
+            ..self
         }
     }
 
@@ -196,7 +210,9 @@ impl IdempotencyLayerBuilder {
     pub fn build(self) -> Result<IdempotencyLayer, Error> {
         let runtime = Handle::try_current().map_err(|_none| Error::NoRuntime)?;
         self.check()?;
-        let fingerprints = Fingerprints::new(&self.secret).ok_or_else(|| short_secret(&self.secret))?;
+        let fingerprints = made_with(&self.secret)?;
+        let older = self.older_secrets.iter().map(|secret| made_with(secret));
+        let older_fingerprints = older.collect::<Result<_, _>>()?;
         let wait = match self.wait {
             Some(wait) => AcquireTimeout::For(positive(
                 "wait",
@@ -209,6 +225,7 @@ impl IdempotencyLayerBuilder {
             operations: self.operations,
             scope: self.scope,
             fingerprints,
+            older_fingerprints,
             methods: self.methods,
             covers: self.covers,
             original_uri: self.original_uri,
@@ -228,9 +245,6 @@ impl IdempotencyLayerBuilder {
     }
 
     fn check(&self) -> Result<(), ConfigError> {
-        if self.secret.len() < SHORTEST_SECRET {
-            return Err(short_secret(&self.secret));
-        }
         if self.max_result > LONGEST_RESULT {
             let why = "give 0 to 1000000 bytes";
             return Err(invalid("max_result", self.max_result.to_string(), why));
@@ -262,10 +276,14 @@ impl IdempotencyLayerBuilder {
     }
 }
 
-fn short_secret(secret: &[u8]) -> ConfigError {
-    // The error does not show the secret itself.
-    let value = format!("{} bytes", secret.len());
-    invalid("the length of the secret", value, "give at least 16 random bytes")
+fn made_with(secret: &[u8]) -> Result<Fingerprints, ConfigError> {
+    let is_long = secret.len() >= SHORTEST_SECRET;
+    let made = is_long.then(|| Fingerprints::new(secret)).flatten();
+    made.ok_or_else(|| {
+        // The error does not show the secret itself.
+        let value = format!("{} bytes", secret.len());
+        invalid("the length of the secret", value, "give at least 16 random bytes")
+    })
 }
 
 const fn invalid(option: &'static str, value: String, why: &'static str) -> ConfigError {

@@ -2,6 +2,7 @@
 
 mod endings;
 mod requests;
+mod secrets;
 mod services;
 mod settings;
 mod shop;

@@ -25,6 +25,10 @@ async fn a_wrong_setting_is_named() -> Result<(), Error> {
         invalid("the length of the secret is \"15 bytes\": give at least 16 random bytes")
     );
     assert_eq!(
+        error(shop.builder().older_secrets([SECRET, "short"])),
+        invalid("the length of the secret is \"5 bytes\": give at least 16 random bytes")
+    );
+    assert_eq!(
         error(shop.builder().max_result(1_000_001)),
         invalid("max_result is \"1000001\": give 0 to 1000000 bytes")
     );

@@ -9,7 +9,7 @@ import type { Claim } from "../client/claim.js";
 import type { Idempotency } from "../client/idempotency.js";
 import { FencepostError, InProgress, LockLost, Refused, unreadable } from "../errors.js";
 import { type Timer, clearTimeout, setTimeout } from "../host.js";
-import { bindingOf, fingerprints, partsOf, recordKey } from "./fingerprint.js";
+import { type Asked, bindingOf, fingerprints, partsOf, recordKey } from "./fingerprint.js";
 import { KEY_HEADER, TOKEN_HEADER, keyOf, tokenIn, tokenKey, tokenOf } from "./key.js";
 import { type Problem, problem, retryAfter } from "./problems.js";
 import { type Header, type Reply, TAG, encoded, headOf, isStatusAlone, replayOf, statusAlone } from "./response.js";
@@ -77,6 +77,8 @@ export class Gate<R> {
   readonly #operations: Idempotency;
   readonly #settings: Settings<R>;
   readonly #fingerprint: ReturnType<typeof fingerprints>;
+  /** Those of older secrets. */
+  readonly #older: readonly ReturnType<typeof fingerprints>[];
   /** The claims of the handlers that run. It keeps none: a claim that no handler refers to any more is left. */
   readonly #running = new WeakSet<Claim>();
   #count = 0;
@@ -89,6 +91,7 @@ export class Gate<R> {
     this.#operations = operations;
     this.#settings = checked(options);
     this.#fingerprint = fingerprints(this.#settings.secret);
+    this.#older = this.#settings.olderSecrets.map(fingerprints);
   }
 
   /** The headers of the handler's response that a replay replaces. */
@@ -136,21 +139,12 @@ export class Gate<R> {
   /** Claims a request. */
   async claim(request: R, { name, ...asked }: Admitted): Promise<Exclude<Entry, { is: "pass" }>> {
     const tenant = checkedTenant(await this.#settings.scope(request));
-    const { wait } = this.#settings;
-    const waiting = wait === null ? { wait: false } : { timeout: wait };
     let claim: Claim;
     try {
       if (name === "new token") {
         return { is: "reply", reply: tokenReply(await issueToken(this.#operations, tenant)) };
       }
-      const fingerprint = this.#fingerprint(asked);
-      if ("token" in name) {
-        const options = { ...waiting, binding: await bindingOf(tenant), fingerprint: await fingerprint };
-        claim = await this.#operations.consume(tokenKey(name.token), options);
-      } else {
-        const options = { ...waiting, fingerprint: await fingerprint };
-        claim = await this.#operations.claim(await recordKey(tenant, name.key), options);
-      }
+      claim = await this.#claim(tenant, name, asked);
     } catch (error) {
       return this.#refused(error, name);
     }
@@ -222,6 +216,31 @@ export class Gate<R> {
       clearTimeout(timer);
     }
     return this.#count === 0;
+  }
+
+  /** Claims with the present secret, and after a mismatch with older ones. */
+  async #claim(tenant: string, name: Exclude<Admitted["name"], string>, asked: Asked): Promise<Claim> {
+    const { wait } = this.#settings;
+    const waiting = wait === null ? { wait: false } : { timeout: wait };
+    const claimed = async (fingerprint: Uint8Array) => {
+      const options = { ...waiting, fingerprint };
+      return "token" in name
+        ? this.#operations.consume(tokenKey(name.token), { ...options, binding: await bindingOf(tenant) })
+        : this.#operations.claim(await recordKey(tenant, name.key), options);
+    };
+    const older = this.#older.values();
+    let fingerprint = this.#fingerprint;
+    for (;;) {
+      try {
+        return await claimed(await fingerprint(asked));
+      } catch (error) {
+        const next = older.next();
+        if (!(error instanceof Refused && error.kind === "mismatch") || next.done) {
+          throw error;
+        }
+        fingerprint = next.value;
+      }
+    }
   }
 
   #formOf({ status, headers, body }: { status: number; headers: Iterable<Header>; body: Uint8Array | null }) {

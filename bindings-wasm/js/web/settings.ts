@@ -18,8 +18,11 @@ export type End = "complete" | "release" | "leave";
 export interface WebOptions<R> {
   /** The tenant or session whose keys these are: a text that is not empty. So no tenant gets the response of another one. */
   readonly scope: (request: R) => string | PromiseLike<string>;
-  /** The key of the fingerprints, of 16 bytes at least: the same on all servers that replay each other's responses. */
-  readonly secret: Bytes;
+  /**
+   * The key of the fingerprints, of 16 bytes at least: the same on all servers that replay each other's responses. An
+   * array has the present secret first, and then older ones, which are still accepted.
+   */
+  readonly secret: Bytes | readonly Bytes[];
   /** The methods that are covered. Default: `POST` and `PATCH`. Other requests pass through. */
   readonly methods?: readonly string[] | undefined;
   /** Whether a request is covered, besides its method. Its body has not been read yet. Default: every request. */
@@ -48,6 +51,7 @@ export interface WebOptions<R> {
 export interface Settings<R> {
   readonly scope: (request: R) => unknown;
   readonly secret: Uint8Array;
+  readonly olderSecrets: readonly Uint8Array[];
   readonly methods: ReadonlySet<string>;
   readonly covers: (request: R) => unknown;
   readonly required: boolean;
@@ -74,9 +78,9 @@ const RELEASING: readonly number[] = [401, 403, 408, 409, 425, 429];
 /** Checks the program's options. */
 export function checked<R>(options: WebOptions<R>): Settings<R> {
   required(options, ...OPTIONS);
-  const secret = bytesOf("secret", options.secret);
-  if (secret.length < LEAST_SECRET) {
-    throw invalid("secret", `has ${secret.length} bytes: give it ${LEAST_SECRET} at least`);
+  const [secret, ...olderSecrets] = secretsOf(options.secret);
+  if (secret === undefined) {
+    throw invalid("secret", "is an empty array: give it the present secret, and then older ones");
   }
   const tokens = optionalFlag("tokens", options.tokens) ?? false;
   const wait = optionalMillis("wait", options.wait);
@@ -86,6 +90,7 @@ export function checked<R>(options: WebOptions<R>): Settings<R> {
   return {
     scope: aFunction("scope", options.scope),
     secret,
+    olderSecrets,
     methods: new Set(texts("methods", options.methods ?? ["POST", "PATCH"], "a method")),
     covers: aFunction("covers", options.covers ?? (() => true)),
     required: optionalFlag("required", options.required) ?? true,
@@ -140,6 +145,17 @@ export function checkedTenant(tenant: unknown): string {
     throw invalid("scope", `has returned ${shown(tenant)}: it has to return a text that is not empty`);
   }
   return checkedText("scope", tenant);
+}
+
+function secretsOf(given: Bytes | readonly Bytes[]): readonly Uint8Array[] {
+  const all = (Array.isArray(given) ? given : [given]) as readonly Bytes[];
+  return all.map((one) => {
+    const secret = bytesOf("secret", one);
+    if (secret.length < LEAST_SECRET) {
+      throw invalid("secret", `has ${secret.length} bytes: give it ${LEAST_SECRET} at least`);
+    }
+    return secret;
+  });
 }
 
 function tokenPathOf(path: unknown, tokens: boolean): string | null {

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from .._engine.log import log
 from ..asyncio import Claim, Idempotency
+from ..errors import Mismatch
 from . import _answers as answers
 from . import _form as form
 from ._asgi_response import Message, Protected, Send
@@ -160,9 +161,15 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
     async def _claim(self, head: Head, named: Named, tenant: str, body: bytes) -> Claim:
         """Raises Answer, StoreAway with ``fail_open``, and the errors of the program."""
         scope = self._operations()
-        key, settings = self._settings(scope._operations, named, tenant, head, body)
+        attempts = self._attempts(scope._operations, named, tenant, head, body)
         with refusing("a request was refused", fail_open=self._fail_open):
-            return await scope._claim(key, settings, self._wait, RESPONSES)
+            while True:
+                attempt = next(attempts)
+                try:
+                    return await scope._claim(attempt.key, attempt.settings, self._wait, RESPONSES)
+                except Mismatch:
+                    if attempt.is_last:
+                        raise
 
     async def _run(self, claim: Claim, scope: Scope, body: bytes, send: Send) -> None:
         """Runs the handler in a task of its own, which goes on if this one is cancelled."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -75,6 +75,17 @@ class Named:
     is_token: bool
 
 
+@dataclass(frozen=True)
+class Attempt:
+    """A claim with one of the secrets."""
+
+    key: str
+    """The key of the record."""
+    settings: Settings
+    is_last: bool
+    """Whether no older secret is left."""
+
+
 class Middleware(Generic[Request, Scope]):
     """The settings of a middleware. ``docs/reference/http.md`` describes them, and what a request gets.
 
@@ -82,7 +93,7 @@ class Middleware(Generic[Request, Scope]):
     the middleware calls for each request. ``scope`` gives the tenant or session of a request, whose keys
     these are. Take it from what has been authenticated: a replay comes before the handler's own checks.
     ``secret`` is the key of the fingerprints, 16 bytes at least. All servers that are to replay each other
-    have the same.
+    have the same. A list has the present secret first, and then older ones, which are still accepted.
 
     ``methods`` and ``covers``, a function of the request, say which requests are covered. With
     ``required=False`` a request without a key passes through. ``wait`` says how long a request waits for
@@ -104,7 +115,7 @@ class Middleware(Generic[Request, Scope]):
         idempotency: Scope | Callable[[], Scope],
         *,
         scope: Callable[[Request], Any],
-        secret: bytes | str,
+        secret: bytes | str | Sequence[bytes | str],
         methods: Collection[str] = ("POST", "PATCH"),
         covers: Callable[[Request], bool] | None = None,
         required: bool = True,
@@ -120,7 +131,7 @@ class Middleware(Generic[Request, Scope]):
         self.app = app
         self._idempotency = idempotency
         self._scope = _function("scope", scope)
-        self._secret = _secret(secret)
+        self._secrets = _secrets(secret)
         self._methods = frozenset(text("a method", method, "POST").encode() for method in _list(methods))
         self._covers = None if covers is None else _function("covers", covers)
         self._required = _flag("required", required)
@@ -179,16 +190,19 @@ class Middleware(Generic[Request, Scope]):
         if length.isdigit() and int(length) > self._max_body:
             raise Answer(answers.BODY_TOO_LARGE)
 
-    def _settings(
+    def _attempts(
         self, operations: Operations, named: Named, tenant: str, head: Head, body: bytes
-    ) -> tuple[str, Settings]:
-        """The key of the record, and the settings of the claim."""
-        print_ = form.fingerprint(self._secret, head.method, head.route, head.query, body)
-        if named.is_token:
-            key = form.token_key(named.text)
-            return key, operations.consume(key, form.binding_of(tenant), print_)
-        key = form.record_key(tenant, named.text)
-        return key, operations.claim(key, print_)
+    ) -> Iterator[Attempt]:
+        """The claims of a request: with the present secret, and after a mismatch with the older ones."""
+        for nth, secret in enumerate(self._secrets, 1):
+            print_ = form.fingerprint(secret, head.method, head.route, head.query, body)
+            if named.is_token:
+                key = form.token_key(named.text)
+                settings = operations.consume(key, form.binding_of(tenant), print_)
+            else:
+                key = form.record_key(tenant, named.text)
+                settings = operations.claim(key, print_)
+            yield Attempt(key, settings, nth == len(self._secrets))
 
     def _end(self, status: int) -> End:
         return answers.end_of(status, self._ends)
@@ -261,6 +275,14 @@ def _function(what: str, given: Any) -> Any:
     if not callable(given):
         raise unreadable(f"{what} is {given!r}: give a function of the request")
     return given
+
+
+def _secrets(given: object) -> tuple[bytes, ...]:
+    if not isinstance(given, (list, tuple)):
+        return (_secret(given),)
+    if not given:
+        raise unreadable("secret is an empty list: give the present secret, and then older ones")
+    return tuple(map(_secret, given))
 
 
 def _secret(given: object) -> bytes:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 
 from .._client.claim import Claim
 from .._client.idempotency import Idempotency
+from ..errors import Mismatch
 from . import _answers as answers
 from . import _form as form
 from ._middleware import (
@@ -115,9 +116,15 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
     def _claim(self, head: Head, named: Named, tenant: str, body: bytes) -> Claim:
         """Raises Answer, StoreAway with ``fail_open``, and the errors of the program."""
         scope = self._operations()
-        key, settings = self._settings(scope._operations, named, tenant, head, body)
+        attempts = self._attempts(scope._operations, named, tenant, head, body)
         with refusing("a request was refused", fail_open=self._fail_open):
-            return scope._claim(key, settings, self._wait, RESPONSES)
+            while True:
+                attempt = next(attempts)
+                try:
+                    return scope._claim(attempt.key, attempt.settings, self._wait, RESPONSES)
+                except Mismatch:
+                    if attempt.is_last:
+                        raise
 
 
 def _head(environ: Environ) -> Head:

@@ -23,8 +23,6 @@ use tower_http::catch_panic::CatchPanicLayer;
 use handler::Effects;
 use options::Options;
 
-const SECRET: &str = "a secret of the suite";
-
 fn tenant(request: &Parts) -> Option<String> {
     Some(request.headers.get("x-tenant")?.to_str().ok()?.to_owned())
 }
@@ -47,7 +45,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let options = Options::parse(&options);
     let client = fencepost::connect(&store).await?;
     let payments = client.idempotency_with(&options.scope(), options.of_client())?;
-    let builder = IdempotencyLayer::builder(payments, tenant, SECRET);
+    let secrets = options.secrets();
+    let builder = IdempotencyLayer::builder(payments, tenant, secrets[0]).older_secrets(&secrets[1..]);
     let builder = options.of_layer(builder).tokens(true).token_path("/tokens");
     let once = builder
         .on_failure(|what, error| eprintln!("{what}: {error}"))

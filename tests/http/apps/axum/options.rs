@@ -5,6 +5,8 @@ use std::time::Duration;
 use fencepost::{IdempotencyOptions, OnLeaseEnd, web::IdempotencyLayerBuilder};
 use serde_json::Value;
 
+const SECRET: &str = "a secret of the suite";
+
 pub(crate) struct Options(Value);
 
 impl Options {
@@ -22,6 +24,17 @@ impl Options {
 
     fn size(&self, name: &str) -> Option<usize> {
         self.0[name].as_u64().map(|size| size.try_into().unwrap())
+    }
+
+    /// The secrets of the layer, the present one first.
+    pub(crate) fn secrets(&self) -> Vec<&str> {
+        let given = self.0["secret"].as_array().map(Vec::as_slice);
+        let given: Vec<_> = given
+            .unwrap_or_default()
+            .iter()
+            .filter_map(Value::as_str)
+            .collect();
+        if given.is_empty() { vec![SECRET] } else { given }
     }
 
     /// Those of the client's scope.
