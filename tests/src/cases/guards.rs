@@ -37,7 +37,7 @@ const GUARDS: &[(&str, &str)] = &[
         "S3",
         "zookeeper/owner-lost zookeeper/owner-lost-by-the-clock zookeeper/owner-releases-after-the-end zookeeper/owner-again redis/owner-again redis/owner-past-the-longest-hold
         zookeeper/check-of-before-a-move zookeeper/check-of-other-nodes zookeeper/confirmation-never-answered zookeeper/confirmation-too-late zookeeper/confirmations-fail
-        zookeeper/confirmed-every-third zookeeper/downgrade-of-what-was-deleted zookeeper/extended-on-request
+        zookeeper/claim-lease-deleted-in-vain zookeeper/confirmed-every-third zookeeper/downgrade-of-what-was-deleted zookeeper/extended-on-request
         zookeeper/extended-too-often zookeeper/given-session zookeeper/given-session-at-rest zookeeper/held-node-found-gone
         zookeeper/holder-expired zookeeper/holder-may-not-look zookeeper/holder-suspended-and-deleted
         zookeeper/holder-suspended-and-resumed zookeeper/holder-suspended-for-too-long zookeeper/look-at-what-the-node-was

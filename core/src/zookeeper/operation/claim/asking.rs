@@ -153,6 +153,7 @@ impl Claimant {
             own,
             suspended: false,
             watch: None,
+            gone: false,
         }));
         self.out.stop_all();
         self.out.set(Timer::Validity, valid_until);

@@ -2,15 +2,19 @@
 
 use alloc::boxed::Box;
 
-use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Timer, claim::Step};
+use crate::{
+    Cause, CommandId, Event, Failure, Instant, Loss, Timer,
+    claim::{Answer as Asked, Known, Step, decide, outcome},
+};
 
 use super::super::{
     super::{
         Verdict, classify_error,
-        wire::{Answer, Request, code},
+        wire::{Answer, Request, Stat, code},
     },
     exchange::Exchange,
     snapshot::Snapshot,
+    stored,
 };
 use super::{Claimant, Phase, Purpose};
 
@@ -24,6 +28,8 @@ impl Claimant {
             Phase::Held(_) if self.out.expired(Timer::Validity, now) => {
                 self.lose(now, Loss::LeaseEnded, Cause::none());
             }
+            // The session confirms no lease that has gone.
+            Phase::Held(hold) if hold.gone => {}
             Phase::Held(hold) => {
                 let suspended = hold.suspended;
                 self.out.set(Timer::Validity, valid_until);
@@ -76,9 +82,8 @@ impl Claimant {
                 }
                 self.resume(now);
             }
-            Ok(Answer::Data { .. } | Answer::Error(code::NO_NODE)) => {
-                self.lose(now, Loss::Deleted, Cause::command(id));
-            }
+            Ok(Answer::Error(code::NO_NODE)) => self.lease_gone(),
+            Ok(Answer::Data { .. }) => self.lose(now, Loss::Deleted, Cause::command(id)),
             Ok(Answer::Error(error)) => match classify_error(*error, id, "reading our lease") {
                 Verdict::Final(_, cause) if hold.suspended => self.lose(now, Loss::Refused, cause),
                 Verdict::Transient if hold.suspended => self.retry_later(now),
@@ -86,6 +91,49 @@ impl Claimant {
             },
             Ok(_) | Err(_) if hold.suspended => self.retry_later(now),
             Ok(_) | Err(_) => {}
+        }
+    }
+
+    /// Another client has deleted the own lease. The record says whether it has ended the claim. The client reads it
+    /// after the lease, so it is not older.
+    pub(super) fn lease_gone(&mut self) {
+        let Phase::Held(hold) = &mut self.phase else {
+            return;
+        };
+        hold.gone = true;
+        let is_asked = |(_, purpose): &(CommandId, Purpose)| *purpose == Purpose::WhyGone;
+        if self.session.connected && !self.pending.iter().any(is_asked) {
+            let path = self.settings.paths.record();
+            self.send(Purpose::WhyGone, Request::Get { path, watch: false });
+        }
+    }
+
+    /// Handles the answer to the read of the record: the loss is what a renewal would report.
+    pub(super) fn why_gone(&mut self, now: Instant, id: CommandId, result: &Result<Answer, Failure>) {
+        let (reason, cause) = match result {
+            Ok(Answer::Data { data, stat }) => (self.loss_by(data, stat), Cause::command(id)),
+            Ok(Answer::Error(code::NO_NODE)) => (Loss::Deleted, Cause::command(id)),
+            Ok(Answer::Error(error)) => match classify_error(*error, id, "reading our record") {
+                Verdict::Final(_, cause) => (Loss::Deleted, cause),
+                Verdict::Transient => return self.retry_later(now),
+            },
+            Ok(_) | Err(_) => return self.retry_later(now),
+        };
+        self.lose(now, reason, cause);
+    }
+
+    /// What a renewal would report on Redis. If it would extend the lease, the record is as it was, and only the lease
+    /// was deleted.
+    fn loss_by(&self, record: &[u8], stat: &Stat) -> Loss {
+        let known = Known {
+            record: stored::read(record, stat, |_| false, 0),
+            tombstone: None,
+            operation: Ok(None),
+        };
+        let renewal = self.request(Step::Renew { lease: 0 });
+        match decide(known, &renewal, stored::changed(stat)).answer {
+            Asked::Lost(lost) => outcome::loss(lost),
+            _ => Loss::Deleted,
         }
     }
 

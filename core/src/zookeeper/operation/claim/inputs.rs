@@ -25,6 +25,7 @@ impl Machine for Claimant {
             match purpose {
                 Purpose::WatchOwn => self.own_read(now, id, true, &result),
                 Purpose::RecheckOwn => self.own_read(now, id, false, &result),
+                Purpose::WhyGone => self.why_gone(now, id, &result),
                 Purpose::WatchRecord(version) => self.record_watched(now, id, version, &result),
             }
             return verdict;
@@ -112,7 +113,7 @@ impl Claimant {
             Phase::Held(hold) if hold.watch == Some(id) => {
                 hold.watch = None;
                 if event == WatchEvent::Deleted {
-                    self.lose(now, Loss::Deleted, Cause::command(id));
+                    self.lease_gone();
                 } else {
                     self.watch_own();
                 }

@@ -98,6 +98,7 @@ impl Claimant {
             own,
             suspended,
             watch: None,
+            gone: false,
         }));
         self.out.set(Timer::Validity, until);
         self.recheck_later(now);

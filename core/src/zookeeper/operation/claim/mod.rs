@@ -124,6 +124,8 @@ struct Hold {
     suspended: bool,
     /// The request that watches the own lease, while its watch may still fire.
     watch: Option<CommandId>,
+    /// Whether the own lease has gone. The machine reads the record, which says why.
+    gone: bool,
 }
 
 /// The end of a claim, until the server has answered.
@@ -154,6 +156,8 @@ enum Purpose {
     WatchOwn,
     /// Read the own lease again, without a watch.
     RecheckOwn,
+    /// Read the record, because the own lease has gone.
+    WhyGone,
     /// Watch the record, which had this version.
     WatchRecord(Option<i32>),
 }

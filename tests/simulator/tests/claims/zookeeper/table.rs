@@ -192,6 +192,20 @@ impl Table {
         Self::answer(decision.answer, step, fence)
     }
 
+    /// Why a claim is lost whose lease has been deleted: what its renewal would get on Redis.
+    pub(super) fn loss_of(&self, attempt: AttemptId) -> Loss {
+        let known = Known {
+            record: self.record.clone(),
+            tombstone: None,
+            operation: Ok(None),
+        };
+        let step = Step::Renew { lease: 0 };
+        match decide(known, &Request { attempt, step }, ServerTime(self.changed * 1000)).answer {
+            Answer::Lost(lost) => loss(lost),
+            _ => Loss::Deleted,
+        }
+    }
+
     fn answer(answer: Answer, step: &Step, fence: Fence) -> Answered {
         let stored = |state, version| Answered::Stored { state, version };
         match answer {
@@ -210,14 +224,18 @@ impl Table {
             Answer::UnknownToken => Answered::Refused(Refusal::UnknownToken),
             Answer::CorruptRecord => Answered::Refused(Refusal::CorruptRecord),
             Answer::Lost(lost) if matches!(step, Step::Complete(_) | Step::Release | Step::Leave) => {
-                Answered::Lost(match lost {
-                    Lost::Gone => Loss::Deleted,
-                    Lost::Superseded => Loss::Superseded,
-                    Lost::Done => Loss::Completed,
-                })
+                Answered::Lost(loss(lost))
             }
             Answer::Lost(_) => Answered::Refused(Refusal::RecordChanged),
             other => panic!("{other:?}"),
         }
+    }
+}
+
+const fn loss(lost: Lost) -> Loss {
+    match lost {
+        Lost::Gone => Loss::Deleted,
+        Lost::Superseded => Loss::Superseded,
+        Lost::Done => Loss::Completed,
     }
 }

@@ -23,6 +23,9 @@ cases! { "zookeeper":
     claim_lapsed_on_a_closed_connection, "The connection is closed for good while the machine leaves a lapsed claim: nothing more can be done.";
     claim_suspended, "Without a connection a claim is suspended, and resumed when its lease has been read again.";
     claim_lease_gone, "After a reconnect the lease is not there: lost.";
+    claim_lease_deleted_in_vain, "The lease has gone, and the record is not read in time: no confirmation extends the claim.";
+    claim_lease_deleted_and_suspended, "The lease has gone, and then the connection: the machine reads both after the reconnect.";
+    claim_lease_deleted_and_denied, "The lease has gone, and the server denies the read of the record: lost.";
     claim_lease_of_another_session, "After a reconnect the lease belongs to another session: lost.";
     claim_lease_unreadable, "After a reconnect the server denies the read of the lease: lost, and the machine leaves the claim.";
     claim_misused, "Intents that the state does not allow change nothing.";
@@ -243,8 +246,45 @@ fn lease(key: u64) -> String {
 
 fn claim_lease_gone(story: &mut Recorder) {
     let key = reconnected(story);
+    story.error("get", code::NO_NODE).says(&["get"]);
+    // The record could not be read: both again.
+    story.fail("get", "not-sent").timeout_of("retry").says(&["get"]);
+    story.error("get", code::NO_NODE).says(&["get"]);
     story.error("get", code::NO_NODE);
     story.says(&["lost deleted"]).close(key).leaves(0);
+}
+
+fn claim_lease_deleted_in_vain(story: &mut Recorder) {
+    let key = reconnected(story);
+    story.error("get", code::NO_NODE).says(&["get"]);
+    story.silence("get");
+    story.timeout_of("renew").answer_routine();
+    story.timeout_of("validity").says(&["lost lease-ended", "multi"]);
+    story.fail_all("closed").close(key);
+}
+
+fn claim_lease_deleted_and_suspended(story: &mut Recorder) {
+    let key = reconnected(story);
+    story.error("get", code::NO_NODE).says(&["get"]);
+    story.session_is("suspended").fail_all("unknown");
+    story.session_is("connected").says(&["check", "get"]);
+    story.checked();
+    story.error("get", code::NO_NODE).says(&["get"]);
+    let reply = story.reply_stat(&done(OTHER, "[1]"), &stat(43, 1));
+    story.answer("get", reply);
+    story.says(&["lost superseded"]).close(key).leaves(0);
+}
+
+fn claim_lease_deleted_and_denied(story: &mut Recorder) {
+    let key = reconnected(story);
+    story.error("get", code::NO_NODE).says(&["get"]);
+    story
+        .error("get", code::THROTTLED)
+        .timeout_of("retry")
+        .says(&["get"]);
+    story.error("get", code::NO_NODE).says(&["get"]);
+    story.error("get", code::NO_AUTH).says(&["lost deleted"]);
+    story.close(key).leaves(0);
 }
 
 fn claim_lease_of_another_session(story: &mut Recorder) {

@@ -1,7 +1,7 @@
 //! The rows of the table: what the record says, and what the application gets.
 
 use super::{
-    OTHER, claim, claim_as, code, conflict, done, found, free, granted, own, passed, run, running,
+    OTHER, claim, claim_as, code, conflict, done, found, free, granted, own, passed, record, run, running,
     running_by, settings, shows, shows_nothing, stat, warm, with_policy, written,
 };
 use crate::{cases::cases, transcript::Recorder};
@@ -19,6 +19,7 @@ cases! { "zookeeper":
     claim_mismatches, "The record is of other arguments: in any state, and also with a result.";
     claim_finds_a_corrupt_record, "The node is no record of a known form: nothing runs, and nothing is overwritten.";
     claim_confirmed_or_lost, "Confirmations extend the claim; it is lost with its session, its lease, or without confirmations.";
+    claim_lease_deleted, "The own lease has been deleted: the loss is what the record says, as that of a renewal on Redis.";
     claim_completed, "One transaction deletes the own lease and stores the result.";
     claim_completed_in_vain, "The lease has gone: the record says whether the result can still be stored.";
     claim_released, "One transaction deletes the own lease and frees the record.";
@@ -116,7 +117,7 @@ fn claim_mismatches(story: &mut Recorder) {
     warm(story);
     let mut other = settings();
     other["fingerprint"] = "other".into();
-    let value = super::record(&[("state", "value"), ("attempt", OTHER), ("version", "1")]);
+    let value = record(&[("state", "value"), ("attempt", OTHER), ("version", "1")]);
     for (record, children) in [
         (running(OTHER), &[OTHER][..]),
         (running(OTHER), &[]),
@@ -148,11 +149,53 @@ fn claim_confirmed_or_lost(story: &mut Recorder) {
     story.session_is("suspended").says(&["suspended"]);
     story.fail_all("unknown").session_is("connected").answer_routine();
     let lease = format!("{}/{}", super::RECORD, own(key));
-    story.watch(&lease, "deleted").says(&["lost deleted"]);
+    story.watch(&lease, "deleted").says(&["get"]);
+    story.error("get", code::NO_NODE).says(&["lost deleted"]);
     story.close(key).leaves(0);
     let key = run(story);
     story.session_is("expired").says(&["lost session-expired"]);
     story.close(key).leaves(0);
+}
+
+fn claim_lease_deleted(story: &mut Recorder) {
+    warm(story);
+    let issued = record(&[("state", "issued"), ("attempt", OTHER), ("binding", "alice")]);
+    for (stored, says) in [
+        (None, "lost deleted"),
+        (Some(free()), "lost deleted"),
+        (Some(issued), "lost deleted"),
+        (Some("10.0.0.7".into()), "lost deleted"),
+        (Some(running(OTHER)), "lost superseded"),
+        // An operator has settled the operation.
+        (Some(done(OTHER, "[1]")), "lost superseded"),
+    ] {
+        let key = lease_deleted(story);
+        match stored {
+            Some(stored) => why(story, &stored),
+            None => drop(story.error("get", code::NO_NODE)),
+        }
+        story.says(&[says]).close(key).leaves(0);
+    }
+    // Nothing but the lease was deleted.
+    let key = lease_deleted(story);
+    why(story, &running(&own(key)));
+    story.says(&["lost deleted"]).close(key).leaves(0);
+}
+
+/// A machine that runs the operation, and learns that its lease was deleted.
+fn lease_deleted(story: &mut Recorder) -> u64 {
+    let key = run(story);
+    // The answer to the read sets the watch.
+    story.extend(key).done("sync").answer_routine();
+    let lease = format!("{}/{}", super::RECORD, own(key));
+    story.watch(&lease, "deleted").says(&["get"]);
+    key
+}
+
+/// The answer to the read of the record.
+fn why(story: &mut Recorder, record: &str) {
+    let reply = story.reply_stat(record, &stat(43, 1));
+    story.answer("get", reply);
 }
 
 fn claim_completed(story: &mut Recorder) {
@@ -205,8 +248,9 @@ fn claim_completed_in_vain(story: &mut Recorder) {
     conflict(story, code::NO_NODE);
     shows(story, &done(&own(key), "[16]"), &stat(43, 1), &[]);
     story.says(&["refused mismatch", "get"]);
-    story.error("get", code::NO_NODE).says(&["lost deleted"]);
-    story.close(key).leaves(0);
+    story.error("get", code::NO_NODE).says(&["get"]);
+    why(story, &done(&own(key), "[16]"));
+    story.says(&["lost already-completed"]).close(key).leaves(0);
 }
 
 fn claim_released(story: &mut Recorder) {
