@@ -25,6 +25,8 @@ pub struct Case {
     pub contenders: Number,
     /// How many faults, anywhere.
     pub faults: u8,
+    /// Whether the only fault is that a client crashes: there are fewer states then, so more time can pass.
+    pub only_crashes: bool,
     /// How often time may pass.
     pub pauses: u8,
     /// Whether contenders come in the order of their numbers, to a lock that was held before: without faults, other orders of those that are
@@ -121,6 +123,11 @@ impl<B: Backend, S: Subject<B>> Walk<'_, B, S> {
     fn faults(&self, state: &State<B, S>) -> Vec<Step> {
         if state.faults == 0 {
             return Vec::new();
+        }
+        if self.case.only_crashes {
+            let clients = (0..self.case.contenders).filter(|client| state.world.traffic(*client).connected);
+            let crash = |client| Step::ClientFault(client, ClientFault::Crash);
+            return clients.map(crash).collect();
         }
         let mut faults = vec![
             Step::ServerFault(ServerFault::Forget),

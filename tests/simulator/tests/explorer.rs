@@ -32,6 +32,7 @@ where
 const TWO: Case = Case {
     contenders: 2,
     faults: 1,
+    only_crashes: false,
     pauses: 2,
     in_order: false,
     may_give_up: 0,
@@ -58,6 +59,7 @@ const fn several(contenders: u8, in_order: bool) -> Case {
     Case {
         contenders,
         faults: 0,
+        only_crashes: false,
         pauses: if in_order { 0 } else { 3 },
         in_order,
         may_give_up: 0,
@@ -228,6 +230,28 @@ fn redis_two_with_one_fault() {
 #[test]
 fn redis_three_without_a_fault() {
     explored(&machines::REDIS_STRING, several(3, false), 479_176);
+}
+
+#[test]
+fn redis_claims_two_with_one_fault() {
+    explored(&machines::REDIS_CLAIM, TWO, 29_594);
+}
+
+/// Two, and a crash of one of them anywhere.
+const CRASH: Case = Case {
+    only_crashes: true,
+    ..TWO
+};
+
+#[test]
+fn zookeeper_claims_two_with_a_crash() {
+    explored(&machines::ZOOKEEPER_CLAIM, CRASH, 339_895);
+}
+
+#[test]
+#[ignore = "millions of states: make matrix walks them"]
+fn zookeeper_claims_two_with_one_fault() {
+    explored(&machines::ZOOKEEPER_CLAIM, TWO_BRIEFLY, 1_155_032);
 }
 
 /// What is inspected, and what is done to the contender that was found. The third client contends, too.

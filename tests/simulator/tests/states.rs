@@ -11,6 +11,7 @@ use fencepost_simulator::{
 const TWO: Case = Case {
     contenders: 2,
     faults: 0,
+    only_crashes: false,
     pauses: 0,
     in_order: true,
     may_give_up: 1,
