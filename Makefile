@@ -226,6 +226,8 @@ lint: ## formatting and lints of every language
 	cd tests/faults && MYPYPATH=../mixed:../selection:../interop/tests:. ../../.venv/bin/mypy --strict *.py
 	cd tests/http && ../../.venv/bin/mypy *.py apps/*.py
 	cd site && ../.venv/bin/mypy --strict *.py ../tests/site
+	cd bindings-c/tests/install && ../../../.venv/bin/mypy --strict .
+	.venv/bin/mypy --strict --scripts-are-modules bindings-c/man/pages
 	.venv/bin/mypy --strict tests/readme tests/selection tools/closing-lines tools/pages tools/stutter tools/wheels --scripts-are-modules
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
 	cd bench && ../.venv/bin/mypy

@@ -6,11 +6,12 @@
  * @code
  * fencepost_idempotency *payments;
  * fencepost_grant *claim;
- * if (fencepost_idempotency_open(client, "payments", NULL, &payments) != FENCEPOST_OK) { puts(fencepost_detail()); ...
- * } r = fencepost_claim(payments, "order-17", print, print_size, 0, &claim); if (r == FENCEPOST_OK) { charge(); r =
- * fencepost_complete(claim, bytes, size);   // or fencepost_release: nothing has happened; or fencepost_leave
- * }
- * if (r == FENCEPOST_REPLAYED)
+ * if (fencepost_idempotency_open(client, "payments", NULL, &payments) != FENCEPOST_OK)
+ *     return fencepost_detail();
+ * r = fencepost_claim(payments, "order-17", print, print_size, 0, &claim);
+ * if (r == FENCEPOST_OK)
+ *     r = fencepost_complete(claim, bytes, size); // after the work; or fencepost_release, fencepost_leave
+ * if (r == FENCEPOST_OK || r == FENCEPOST_REPLAYED)
  *     fencepost_claim_result(claim, &result, &result_size);
  * @endcode
  *

@@ -82,11 +82,6 @@ $(TESTS)/header: tests/header.cc $(SHARED) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++11 -DTHREADED $(WARNINGS) $(CXXFLAGS) $(SANITIZE) -Iinclude $< $(LINK) -lfencepost-client -lfencepost -o $@
 
-# Options by their names, which C++ has since 2020.
-$(TESTS)/header20: tests/header20.cc $(SHARED) $(HEADERS)
-	@mkdir -p $(@D)
-	$(CXX) -std=c++20 -DTHREADED $(WARNINGS) -Wno-missing-field-initializers $(CXXFLAGS) $(SANITIZE) -Iinclude $< $(LINK) -lfencepost-client -lfencepost -o $@
-
 # What the driver writes, with the library without threads and with the other one: the driver itself, without the tests' own handles, which are
 # of the library with threads.
 WRAP_writes := $(foreach function,created children data done error failed,-Wl,--wrap=fencepost_hub_$(function))
@@ -111,8 +106,8 @@ STATIC_ROWS := redis zookeeper $(if $(filter yes,$(ZOOKEEPER_ST)),zookeeper-st)
 $(STATIC_ROWS:%=$(TESTS)/static-%): $(TESTS)/static-%: examples/blocking.c $(CORE) $(STATIC) $(PKGCONFIG) $(HEADERS:include/%=$(INCLUDE)/%)
 	@mkdir -p $(@D) $(OBJ)/archives/lib
 	@cp $(LIB)/*.a $(OBJ)/archives/lib
-	$(COMPILE) -Iinclude $< -Wl,-u,fencepost_$(firstword $(subst -, ,$*))_connect -rdynamic -o $@ \
-	    $$(PKG_CONFIG_PATH=$(LIB)/pkgconfig pkg-config --static --libs --define-variable=prefix=$(abspath $(OBJ))/archives fencepost-$*)
+	$(COMPILE) -Iinclude $< -o $@ \
+	    $$(PKG_CONFIG_PATH=$(LIB)/pkgconfig pkg-config --static --libs --define-variable=libdir=$(abspath $(OBJ))/archives/lib --define-variable=includedir=$(abspath $(INCLUDE)) fencepost-$*)
 
 # With another static library in Rust, with the same standard library in it.
 $(TESTS)/two_rust_libraries: tests/two_rust_libraries.c tests/other_library.rs $(CORE) $(STATIC) $(HEADERS)
@@ -136,9 +131,9 @@ SUITES := silence_zookeeper-threaded silence_zookeeper overdue overdue-threaded 
     ipv6_zookeeper numbers_zookeeper failover_redis client-threaded process-threaded kinds-threaded kinds_zookeeper-threaded \
     event_loop-threaded watches_zookeeper-threaded ipv6_zookeeper-threaded numbers_zookeeper-threaded \
     writes_zookeeper-threaded $(if $(filter yes,$(ZOOKEEPER_ST)),writes_zookeeper) $(if $(filter yes,$(TLS)),tls)
-PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/header20 $(TESTS)/static $(STATIC_ROWS:%=$(TESTS)/static-%) $(TESTS)/two_rust_libraries
+PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)/static $(STATIC_ROWS:%=$(TESTS)/static-%) $(TESTS)/two_rust_libraries
 
-.PHONY: test-programs test test-small test-crowds test-local test-valgrind test-asan test-tsan check-hiredis
+.PHONY: test-programs test test-small test-crowds test-install test-local test-valgrind test-asan test-tsan check-hiredis
 test-programs: check-hiredis $(PROGRAMS) $(EXAMPLES)
 
 # The oldest hiredis that is supported is the system's. On a system with a later one, make fails and says so.
@@ -153,13 +148,18 @@ check-hiredis:
 # All suites, LINES of them beside each other, each line with servers of its own. Crowds come last and one at a time: a server that has
 # little of the processor does not release two thousand locks within the time of a close.
 LINES ?= 3
-EVERY = $(addprefix $(TESTS)/,$(notdir $(PROGRAMS)) examples) $(NEWEST:%=$(BUILD)-newest/tests/%)
+# `install` looks at what is shipped, which no sanitizer is in.
+EVERY = $(addprefix $(TESTS)/,$(if $(SANITIZE),,install) $(notdir $(PROGRAMS)) examples) $(NEWEST:%=$(BUILD)-newest/tests/%)
 CROWDS = $(foreach suite,$(EVERY),$(if $(filter crowd%,$(notdir $(suite))),$(suite)))
 test: test-small test-crowds
 test-small: test-programs newest-programs
 	$(PYTHON) tests/lines $(LINES) $(filter-out $(CROWDS),$(EVERY))
 test-crowds: test-programs newest-programs
 	$(PYTHON) tests/lines 1 $(CROWDS)
+
+# The installed tree, without servers.
+test-install: all
+	tests/run $(TESTS) install
 
 # Without servers.
 test-local: test-programs

@@ -26,7 +26,11 @@ def test_snippet(language: str, snippet: str, output: str | None, tmp_path: Path
     assert "selling with fence" in printed if output is None else printed == output
 
 
-@pytest.mark.parametrize("snippet", snippets("c"))
+#: The programs that lock, in the README and in the guide to C.
+LOCKING = [snippets("c")[0], snippets("c", "bindings-c/README.md")[0]]
+
+
+@pytest.mark.parametrize("snippet", LOCKING)
 def test_c_that_sells_nothing_says_so(snippet: str, tmp_path: Path) -> None:
     """What was not locked is a failure, with a reason."""
     build_c(snippet.replace("memory:", f"redis://{os.environ['FENCEPOST_REDIS']}"), tmp_path)
@@ -36,7 +40,7 @@ def test_c_that_sells_nothing_says_so(snippet: str, tmp_path: Path) -> None:
     assert "not sold: timeout" in held.stderr
 
 
-@pytest.mark.parametrize("snippet", snippets("c"))
+@pytest.mark.parametrize("snippet", LOCKING)
 def test_c_without_a_server_says_so(snippet: str, tmp_path: Path) -> None:
     """A server that cannot be reached is a failure, with a reason."""
     build_c(snippet.replace("memory:", "redis://127.0.0.1:1"), tmp_path)

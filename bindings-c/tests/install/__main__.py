@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Installs what was built, moves it, uses it as a stranger would, and removes it: install BUILD.
+
+The last line says how many tests have passed.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from programs import cmake_programs, pkg_config_programs, readme_programs
+from tree import HERE, PREFIX, ROOT, Tree, files, make, run
+
+CXX = ["c++", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers"]
+CC = ["cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L", "-pedantic-errors", "-Wall", "-Wextra", "-Werror"]
+#: The compilers of all languages that the headers are for.
+LANGUAGES = {"c99": CC} | {f"c++{year}": [*CXX, f"-std=c++{year}", "-x", "c++"] for year in (11, 14, 17, 20)}
+
+
+def nothing_built_is_an_error(tree: Tree) -> None:
+    """And installs nothing."""
+    for built in ([], ["lib/libfencepost.so.0.1.0"]):
+        empty = tree.scratch / f"built-{len(built)}"
+        for name in built:
+            (empty / name).parent.mkdir(parents=True)
+            (empty / name).touch()
+        destination = tree.scratch / "never"
+        ended = make("install", f"BUILD={empty}", f"DESTDIR={destination}")
+        assert ended.returncode != 0
+        assert "nothing to install" in ended.stdout, ended.stdout
+        assert "Run `make` first" in ended.stdout, ended.stdout
+        assert not destination.exists()
+
+
+def install_copies_what_was_built(tree: Tree) -> None:
+    """Without a compiler; then the tree is moved."""
+    staged = tree.scratch / "staged"
+    ended = tree.install(staged)
+    assert ended.returncode == 0, ended.stdout
+    assert "ldconfig" in ended.stdout
+    assert "-rpath" in ended.stdout
+    (staged / PREFIX[1:]).rename(tree.prefix)
+    there = files(tree.prefix)
+    assert {
+        "share/doc/fencepost/LICENSE",
+        "include/fencepost.h",
+        "share/man/man3/fencepost_acquire.3",
+    } <= there
+    assert {"fencepost", "fencepost-client", "fencepost-zookeeper", "fencepost-redis"} <= set(
+        tree.libraries()
+    )
+    for library in tree.libraries():
+        assert {f"lib/lib{library}.a", f"lib/lib{library}.so.0.1.0", f"lib/pkgconfig/{library}.pc"} <= there
+        assert os.readlink(tree.lib / f"lib{library}.so") == f"lib{library}.so.0"
+        assert os.readlink(tree.lib / f"lib{library}.so.0") == f"lib{library}.so.0.1.0"
+
+
+def libraries_are_stripped_and_versioned(tree: Tree) -> None:
+    """Only public names, with a version; no debugging information."""
+    for library in tree.libraries():
+        shared = tree.lib / f"lib{library}.so.0.1.0"
+        dynamic = run("readelf", "--dynamic", "--wide", shared)
+        assert f"soname: [lib{library}.so.0]" in dynamic
+        assert set(re.findall(r"R(?:UN)?PATH\).*\[(.*)\]", dynamic)) <= {"$ORIGIN"}, dynamic
+        symbols = run("readelf", "--dyn-syms", "--wide", shared)
+        rows = [line.split() for line in symbols.splitlines() if re.match(r" *\d+:", line)]
+        defined = {row[7] for row in rows if row[4] != "LOCAL" and row[6] not in ("UND", "ABS")}
+        assert defined, symbols
+        assert all(re.fullmatch(r"fencepost_\w+@@FENCEPOST_0", name) for name in defined), defined
+        assert ".symtab" not in run("readelf", "--sections", "--wide", shared)
+        assert ".debug_" not in run("readelf", "--sections", "--wide", tree.lib / f"lib{library}.a")
+
+
+def nothing_names_the_folder_of_the_sources(tree: Tree) -> None:
+    """Nor where it was installed first: it may be moved."""
+    for pattern in ("lib/pkgconfig/*", "lib/cmake/*/*", "include/*", "share/man/man3/*"):
+        for path in tree.prefix.glob(pattern):
+            for place in (str(ROOT), PREFIX, str(tree.scratch)):
+                assert place not in path.read_text(), f"{path} has {place}"
+
+
+def headers_are_clean(tree: Tree) -> None:
+    """Each by itself, in each language."""
+    headers = sorted(path.name for path in (tree.prefix / "include").glob("*.h"))
+    assert len(headers) == 6
+    for compiler in LANGUAGES.values():
+        for header in headers:
+            source = tree.scratch / "header.c"
+            source.write_text(f"#include <{header}>\nint main(void) {{ return 0; }}\n")
+            flags = tree.pkg_config("--cflags", "fencepost-zookeeper")
+            run(*compiler, *flags, "-fsyntax-only", source)
+
+
+def every_macro_works(tree: Tree) -> None:
+    """In each language, and none is left out."""
+    source = HERE / "macros.c"
+    flags = tree.pkg_config("--cflags", "--libs", "fencepost-zookeeper", "fencepost-redis")
+    defined = run(*CC, *tree.pkg_config("--cflags", "fencepost-zookeeper"), "-dM", "-E", source)
+    macros = set(re.findall(r"^#define (FENCEPOST_\w+)", defined, re.MULTILINE))
+    assert "FENCEPOST_OPTIONS" in macros
+    assert {
+        name for name in macros - set(re.findall(r"\w+", source.read_text())) if not name.endswith("_H")
+    } == set()
+    for language, compiler in LANGUAGES.items():
+        program = tree.scratch / "macros"
+        run(*compiler, source, "-x", "none", "-o", program, *flags, f"-Wl,-rpath,{tree.lib}")
+        assert run(program) == "all macros are right\n", language
+
+
+def man_pages_are_right(tree: Tree) -> None:
+    """One for each function, and without a warning."""
+    pages = sorted((tree.prefix / "share/man/man3").glob("*.3"))
+    headers = "".join(path.read_text() for path in (tree.prefix / "include").glob("*.h"))
+    declared = set(re.findall(r"\bfencepost_\w+(?=\()", headers))
+    assert declared == {page.stem for page in pages if "_" in page.stem}
+    assert run("groff", "-man", "-Tutf8", "-Kutf8", "-ww", "-z", *pages) == ""
+
+
+def another_folder_for_libraries(tree: Tree) -> None:
+    """As distributions have it: the flags still name the headers."""
+    staged = tree.scratch / "multiarch"
+    libdir = f"{PREFIX}/lib/x86_64-linux-gnu"
+    assert tree.install(staged, f"LIBDIR={libdir}", "STRIP=").returncode == 0
+    flags = run("pkg-config", "--cflags", "fencepost", PKG_CONFIG_PATH=f"{staged}{libdir}/pkgconfig")
+    (include,) = shlex.split(flags)
+    assert Path(include[2:]).resolve() == staged / PREFIX[1:] / "include"
+    assert ".symtab" in run("readelf", "--sections", f"{staged}{libdir}/libfencepost-client.so")
+    ended = make("uninstall", f"DESTDIR={staged}", f"PREFIX={PREFIX}", f"LIBDIR={libdir}")
+    assert ended.returncode == 0, ended.stdout
+    assert files(staged) == set()
+
+
+def uninstall_leaves_nothing(tree: Tree) -> None:
+    """But what others have put beside it."""
+    others = {"include/other.h", "lib/libother.so", "lib/libfencepost-mine.so", "share/man/man3/other.3"}
+    for name in others:
+        (tree.prefix / name).touch()
+    ended = make("uninstall", f"BUILD={tree.scratch / 'cleaned'}", f"PREFIX={tree.prefix}")
+    assert ended.returncode == 0, ended.stdout
+    assert files(tree.prefix) == others
+    assert [path for path in tree.prefix.rglob("fencepost*") if path.is_dir()] == []
+    assert make("uninstall", f"PREFIX={tree.prefix}").returncode == 0, "a second time"
+
+
+TESTS: list[Callable[[Tree], None]] = [
+    nothing_built_is_an_error,
+    install_copies_what_was_built,
+    libraries_are_stripped_and_versioned,
+    nothing_names_the_folder_of_the_sources,
+    headers_are_clean,
+    every_macro_works,
+    man_pages_are_right,
+    readme_programs,
+    pkg_config_programs,
+    cmake_programs,
+    another_folder_for_libraries,
+    uninstall_leaves_nothing,
+]
+
+
+def main() -> int:
+    """Runs the tests in their order: each uses what the one before has left."""
+    failed = 0
+    with tempfile.TemporaryDirectory(prefix="fencepost-install-") as scratch:
+        tree = Tree(Path(sys.argv[1]).resolve(), Path(scratch).resolve())
+        for test in TESTS:
+            try:
+                test(tree)
+                print(f"ok     {test.__name__}", flush=True)
+            except Exception:
+                failed += 1
+                print(f"FAILED {test.__name__}\n{traceback.format_exc()}", flush=True)
+    print(f"{len(TESTS) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+sys.exit(main())
