@@ -10,7 +10,10 @@ use fencepost_core::{Cause, ConfigError, Loss, Misuse, Refusal, claim::Record};
 pub type Native = Arc<dyn error::Error + Send + Sync>;
 
 /// All errors of a client. Each has a number and a name, which are the same in every language.
-#[derive(Clone, Debug, thiserror::Error)]
+///
+/// `Debug` shows the sentence of `Display`, as for all errors here: so it is a sentence that a `main` prints which returns
+/// the error.
+#[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A setting or an argument is not valid (1xx). The client has sent nothing.
@@ -107,7 +110,7 @@ impl Error {
 }
 
 /// The client library failed. Its error is the [`source`](error::Error::source).
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct DriverFailed(Native);
 
 impl DriverFailed {
@@ -138,7 +141,7 @@ impl error::Error for DriverFailed {
 
 /// The stored result of an operation is an error: an earlier attempt has [stored](crate::OnError::Store) it (507). Its text
 /// is that error's.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct StoredError {
     text: String,
@@ -199,6 +202,12 @@ impl Shown {
         Self { of, name }
     }
 
+    /// What has the name: `lock`, `operation` or `scope`.
+    #[cfg(feature = "tracing")]
+    pub(crate) const fn of(&self) -> &'static str {
+        self.of
+    }
+
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -221,7 +230,7 @@ impl fmt::Display for Shown {
 macro_rules! reasoned {
     ($(#[$doc:meta])* $name:ident, $reason:ident $(, $field:ident: $type:ty)*) => {
         $(#[$doc])*
-        #[derive(Clone, Debug)]
+        #[derive(Clone)]
         pub struct $name {
             reason: $reason,
             lock: Option<Shown>,
@@ -298,6 +307,18 @@ reasoned! {
     /// Why a grant has ended without a release. Its source is the client library's error, if there was one.
     Lost, Loss
 }
+
+macro_rules! debug_as_a_sentence {
+    ($($name:ident)*) => {
+        $(impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(self, f)
+            }
+        })*
+    };
+}
+
+debug_as_a_sentence! { Error DriverFailed StoredError Refused Lost }
 
 impl Refused {
     /// How long the lease of the holder, or of the running attempt, still lasts, if the server has reported it.

@@ -26,6 +26,7 @@
 //! - [`Idempotency`]: operations that run once and return their first result again.
 //! - `web`: a tower layer that replays responses of HTTP servers; with the feature `tower`.
 //! - [`hub`]: the state machines, for programs with an event loop of their own.
+//! - The feature `tracing` reports waits, holds and losses. The README lists its spans and events.
 //!
 //! The protocols are those of the other languages' clients, to the byte: programs in Python, C and JavaScript may contend for the
 //! same locks.

@@ -129,6 +129,7 @@ impl Contender {
         acquire_timeout: AcquireTimeout,
     ) -> Result<(Self, Option<End>), Error> {
         let (key, shared_state, commands) = shared.engine.acquire(params, acquire_timeout)?;
+        shared_state.trace.begin(params.lock);
         let contender = Self {
             shared: Arc::clone(shared),
             shared_state,

@@ -7,7 +7,7 @@ use fencepost_core::{
 };
 use tokio::sync::Notify;
 
-use super::command_errors::CommandErrors;
+use super::{command_errors::CommandErrors, trace::Trace};
 use crate::{DriverFailed, Error, Lost, Native, Refused, Shown};
 
 /// What a contender is opened with.
@@ -33,6 +33,7 @@ pub(crate) struct SharedState {
     state: Mutex<ContenderState>,
     /// Notified after every change of `state`, never under a lock.
     changed: Notify,
+    pub(crate) trace: Trace,
 }
 
 /// What the events so far say of a contender.
@@ -108,6 +109,7 @@ impl SharedState {
             is_claim: params.is_claim,
             state: Mutex::default(),
             changed: Notify::new(),
+            trace: Trace::default(),
         }
     }
 
@@ -120,8 +122,9 @@ impl SharedState {
         self.changed.notified()
     }
 
-    /// Wakes those who wait. To be called outside of all locks, as it runs their wakers.
+    /// Wakes those who wait. To be called outside of all locks, as it runs their wakers and the program's subscriber.
     pub(crate) fn wake(&self) {
+        self.trace.tell(&self.lock);
         self.changed.notify_waiters();
     }
 
@@ -150,6 +153,7 @@ impl SharedState {
         last_error: Option<&Native>,
         find: impl FnOnce(&Cause) -> Option<Native>,
     ) -> bool {
+        self.trace.event(&event);
         let mut state = self.state();
         match event {
             Event::Acquired { grant } => state.grant = Some(grant),
@@ -171,6 +175,7 @@ impl SharedState {
                         _ => None,
                     });
                 let lost = Lost::caused(reason, cause, native).of(&self.lock);
+                self.trace.lost(&lost);
                 if self.is_claim {
                     // A refusal that came just before says more.
                     state.answer.get_or_insert_with(|| Err(lost.clone().into()));
@@ -191,6 +196,7 @@ impl SharedState {
                         _ => None,
                     });
                 let refused = Refused::caused(reason, cause, native).of(&self.lock);
+                self.trace.refused(&refused);
                 if self.is_claim && state.grant.is_some() {
                     state.answer = Some(Err(refused.into()));
                 } else if state.grant.is_some() && !state.releasing {
@@ -222,20 +228,26 @@ impl SharedState {
 
     /// Ends the contender, unless it has ended.
     pub(crate) fn end(&self, end: End) {
-        self.state().end.get_or_insert(end);
+        let mut state = self.state();
+        if state.end.is_none() {
+            self.trace.end(state.end.insert(end));
+        }
     }
 
     /// The client is closed: a grant that is held is lost by that, and everything else is over.
     pub(super) fn close(&self) {
         let mut state = self.state();
+        if state.end.is_some() {
+            return;
+        }
         let held = state.grant.is_some() && state.taken && !state.releasing;
-        state.end.get_or_insert_with(|| {
-            if !held {
-                return End::Closed;
-            }
+        let end = if held {
             let detail = Some("the client was closed while it held the lock".into());
             End::Lost(Lost::new(Loss::ConnectionClosed, detail, None).of(&self.lock))
-        });
+        } else {
+            End::Closed
+        };
+        self.trace.end(state.end.insert(end));
     }
 
     /// Whether it has a grant that no task has taken.
@@ -249,7 +261,7 @@ impl SharedState {
         let mut state = self.state();
         let unclaimed = state.end.is_none() && !state.taken;
         if unclaimed {
-            state.end = Some(End::GivenBack);
+            self.trace.end(state.end.insert(End::GivenBack));
         }
         unclaimed
     }

@@ -17,6 +17,8 @@ pub(crate) mod runtime;
 mod shutdown;
 mod sink;
 mod state;
+#[cfg_attr(not(feature = "tracing"), path = "no_trace.rs")]
+mod trace;
 mod unclaimed;
 
 pub(crate) use contender_state::ContenderParams;

@@ -22,7 +22,7 @@ pub struct Outcome<T> {
 }
 
 /// Why an operation has no result.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum OnceError<E> {
     /// The operation was not claimed, or its result is not stored.
@@ -37,6 +37,21 @@ pub enum OnceError<E> {
     /// The result is not JSON of the expected type: it cannot be stored, or it was stored by something else.
     #[error("the result of the operation cannot be written or read as JSON: {0}")]
     Json(#[from] serde_json::Error),
+}
+
+/// As the error inside shows itself.
+impl<E: fmt::Debug> fmt::Debug for OnceError<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Fencepost(error) => write!(f, "{error:?}"),
+            Self::Operation(error) => write!(f, "{error:?}"),
+            Self::Stored(error) => write!(f, "{error:?}"),
+            Self::Json(error) => write!(
+                f,
+                "the result of the operation cannot be written or read as JSON: {error}"
+            ),
+        }
+    }
 }
 
 /// What an error of an operation says, and so how its claim ends. Python and JavaScript have lists of errors for it:

@@ -1,0 +1,18 @@
+//! In the place of `trace`, without the feature `tracing`: nothing is kept or told.
+
+use fencepost_core::Event;
+
+use super::contender_state::End;
+use crate::{Lost, Refused, Shown};
+
+#[derive(Debug, Default)]
+pub(crate) struct Trace;
+
+impl Trace {
+    pub(crate) const fn begin(&self, _subject: &Shown) {}
+    pub(super) const fn event(&self, _event: &Event) {}
+    pub(super) const fn lost(&self, _lost: &Lost) {}
+    pub(super) const fn refused(&self, _refused: &Refused) {}
+    pub(super) const fn end(&self, _end: &End) {}
+    pub(super) const fn tell(&self, _subject: &Shown) {}
+}

@@ -1,0 +1,228 @@
+//! What `tracing` is told of a contender: a span for its wait, one for its hold, and events in them.
+//!
+//! A subscriber is code of the program. So what happens under the client's lock is kept here, and told behind it.
+
+use alloc::collections::VecDeque;
+use core::mem;
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Instant,
+};
+
+use fencepost_core::{Event, Refusal};
+use tracing::{Span, debug, debug_span, info, warn};
+
+use super::contender_state::End;
+use crate::{Lost, Refused, Shown};
+
+// The documentation of the crate lists these targets.
+const WAIT: &str = "fencepost::wait";
+const QUEUE: &str = "fencepost::queue";
+const HOLD: &str = "fencepost::hold";
+const LOSS: &str = "fencepost::loss";
+
+/// The spans of one contender.
+#[derive(Debug, Default)]
+pub(crate) struct Trace(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    phase: Phase,
+    /// What has not been told yet.
+    news: VecDeque<News>,
+    /// A thread tells what is there, in the order in which it happened.
+    telling: bool,
+}
+
+#[derive(Debug, Default)]
+enum Phase {
+    /// It has not begun, or has ended.
+    #[default]
+    None,
+    Wait {
+        span: Span,
+        /// The program's own span.
+        parent: Span,
+        since: Instant,
+    },
+    Hold {
+        span: Span,
+        since: Instant,
+    },
+}
+
+#[derive(Debug)]
+enum News {
+    Queued(Option<u32>),
+    Acquired(Option<u64>),
+    Suspended,
+    Resumed,
+    RevokeRequested,
+    MixedLayouts(String),
+    Lost(Lost),
+    Refused(Refused),
+    /// It has ended in this way.
+    Ended(&'static str),
+}
+
+impl Trace {
+    /// The acquire begins, in the program's present span. Outside of all locks.
+    pub(crate) fn begin(&self, subject: &Shown) {
+        let phase = Phase::Wait {
+            span: debug_span!(target: WAIT, "fencepost.wait", of = subject.of(), name = subject.as_str()),
+            parent: Span::current(),
+            since: Instant::now(),
+        };
+        self.state().phase = phase;
+        self.tell(subject);
+    }
+
+    /// Keeps an event. Losses and refusals are kept as the client's errors.
+    pub(super) fn event(&self, event: &Event) {
+        let news = match event {
+            Event::Queued { ahead } => News::Queued(*ahead),
+            Event::Acquired { grant } => News::Acquired(grant.fence.map(|fence| fence.0)),
+            Event::Suspended => News::Suspended,
+            Event::Resumed { .. } => News::Resumed,
+            Event::RevokeRequested => News::RevokeRequested,
+            Event::MixedLayouts { node } => News::MixedLayouts(node.clone()),
+            Event::Released => News::Ended("released"),
+            Event::Downgraded => News::Ended("downgraded"),
+            Event::Completed { .. } => News::Ended("completed"),
+            Event::Replayed { .. } => News::Ended("replayed"),
+            _ => return,
+        };
+        self.keep(news);
+    }
+
+    pub(super) fn lost(&self, lost: &Lost) {
+        self.keep(News::Lost(lost.clone()));
+    }
+
+    pub(super) fn refused(&self, refused: &Refused) {
+        self.keep(News::Refused(refused.clone()));
+    }
+
+    /// Keeps an end that no event has told.
+    pub(super) fn end(&self, end: &End) {
+        self.keep(match end {
+            End::Lost(lost) => News::Lost(lost.clone()),
+            End::Refused(refused) => News::Refused(refused.clone()),
+            End::Failed(_) => News::Ended("the client library failed"),
+            End::GivenBack => News::Ended("given back, because no task has taken the grant"),
+            _ => News::Ended("given up or dropped"),
+        });
+    }
+
+    /// Tells what has been kept. Outside of all locks.
+    pub(super) fn tell(&self, subject: &Shown) {
+        let mut state = self.state();
+        while !state.telling && !matches!(state.phase, Phase::None) {
+            let Some(news) = state.news.pop_front() else {
+                return;
+            };
+            state.telling = true;
+            let phase = mem::take(&mut state.phase);
+            drop(state);
+            let phase = phase.after(news, subject);
+            state = self.state();
+            state.phase = phase;
+            state.telling = false;
+        }
+    }
+
+    fn keep(&self, news: News) {
+        self.state().news.push_back(news);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Phase {
+    /// Tells one thing. Returns the phase that follows.
+    fn after(self, news: News, subject: &Shown) -> Self {
+        let (of, name) = (subject.of(), subject.as_str());
+        match (self, news) {
+            (Self::None, _) => Self::None,
+            (Self::Wait { span, parent, since }, News::Acquired(fence)) => {
+                let waited_ms = millis(since);
+                debug!(target: WAIT, parent: &span, of, name, fence, waited_ms, "acquired");
+                let span = debug_span!(target: HOLD, parent: &parent, "fencepost.hold", of, name, fence);
+                let since = Instant::now();
+                Self::Hold { span, since }
+            }
+            (Self::Wait { span, since, .. }, News::Refused(refused)) => {
+                let (waited_ms, reason) = (millis(since), refused.reason().name());
+                match refused.reason() {
+                    // Another contender holds it: nothing is wrong.
+                    Refusal::Timeout | Refusal::NotAvailable | Refusal::InProgress => {
+                        debug!(target: WAIT, parent: &span, of, name, reason, waited_ms, "{refused}");
+                    }
+                    _ => warn!(target: WAIT, parent: &span, of, name, reason, waited_ms, "{refused}"),
+                }
+                Self::None
+            }
+            (Self::Wait { span, since, .. }, News::Ended(how)) => {
+                debug!(target: WAIT, parent: &span, of, name, waited_ms = millis(since), "{how}");
+                Self::None
+            }
+            (Self::Hold { span, since }, News::Ended(how @ "downgraded")) => {
+                debug!(target: HOLD, parent: &span, of, name, "{how}");
+                Self::Hold { span, since }
+            }
+            (Self::Hold { span, since }, News::Ended(how)) => {
+                debug!(target: HOLD, parent: &span, of, name, held_ms = millis(since), "{how}");
+                Self::None
+            }
+            (Self::Wait { span, since, .. } | Self::Hold { span, since }, News::Lost(lost)) => {
+                let (held_ms, reason) = (millis(since), lost.reason().name());
+                warn!(target: LOSS, parent: &span, of, name, reason, held_ms, "{lost}");
+                // A claim stays open after a loss.
+                if of == "operation" {
+                    Self::Hold { span, since }
+                } else {
+                    Self::None
+                }
+            }
+            (phase, news) => {
+                phase.tell(&news, of, name);
+                phase
+            }
+        }
+    }
+
+    /// Tells what ends no phase.
+    fn tell(&self, news: &News, of: &str, name: &str) {
+        let (Self::Wait { span, .. } | Self::Hold { span, .. }) = self else {
+            return;
+        };
+        match news {
+            News::Queued(ahead) => {
+                debug!(target: QUEUE, parent: span, of, name, ahead, "queued");
+            }
+            News::MixedLayouts(node) => {
+                warn!(target: QUEUE, parent: span, of, name, node, "a contender of another layout, which ignores this one");
+            }
+            News::Suspended => {
+                warn!(target: HOLD, parent: span, of, name, "the connection is lost: the grant is not valid at present");
+            }
+            News::Resumed => {
+                info!(target: HOLD, parent: span, of, name, "the connection is back, and the grant valid");
+            }
+            News::RevokeRequested => {
+                info!(target: HOLD, parent: span, of, name, "another contender requests the lock");
+            }
+            News::Refused(refused) => {
+                let reason = refused.reason().name();
+                warn!(target: HOLD, parent: span, of, name, reason, "{refused}");
+            }
+            News::Acquired(_) | News::Lost(_) | News::Ended(_) => {}
+        }
+    }
+}
+
+fn millis(since: Instant) -> u64 {
+    since.elapsed().as_millis().try_into().unwrap_or(u64::MAX)
+}

@@ -1,0 +1,50 @@
+//! An error that leaves `main` is shown by `Debug`: it reads as a sentence.
+
+use std::{convert::Infallible, fmt::Debug, time::Duration};
+
+use fencepost::{Client, Error, OnceError};
+
+/// What `main` prints of an error behind `Error: `.
+#[track_caller]
+fn sentence(error: impl Debug, says: &str) {
+    let shown = format!("{error:?}");
+    assert!(shown.contains(says), "{shown}");
+    for structure in ["{", "Some(", "None", "Error", "Config(", "Refused"] {
+        assert!(!shown.contains(structure), "{shown}");
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_leaves_main_is_a_sentence() {
+    let client = fencepost::connect("memory:").await.unwrap();
+    let stock = client.lock("stock/42").unwrap();
+
+    sentence(client.lock("stock//42").unwrap_err(), "\"stock//42\"");
+    sentence(fencepost::connect("nats://localhost").await.unwrap_err(), "nats");
+
+    let held = stock.acquire().await.unwrap();
+
+    client.close().await.unwrap();
+    sentence(held.release().await.unwrap_err(), "lock \"stock/42\": ");
+    let closed = stock.acquire().await.unwrap_err();
+    assert!(matches!(closed, Error::Misuse(_)));
+    sentence(&closed, "closed");
+    sentence(OnceError::<Infallible>::from(closed), "closed");
+}
+
+#[cfg(feature = "redis")]
+#[tokio::test]
+async fn a_server_that_cannot_be_reached_is_a_sentence() {
+    let builder = Client::builder().connect_timeout(Duration::from_millis(50));
+    let error = builder.connect("redis://127.0.0.1:1").await.unwrap_err();
+    assert!(matches!(error, Error::Refused(_)));
+    sentence(error, "127.0.0.1:1");
+}
+
+/// An error that passes through `Box<dyn Error>` is the same sentence.
+#[tokio::test]
+async fn a_boxed_error_is_a_sentence() {
+    let error = fencepost::connect("nats://localhost").await.unwrap_err();
+    let (shown, boxed) = (error.to_string(), Box::<dyn std::error::Error>::from(error));
+    assert_eq!(format!("{boxed:?}"), shown);
+}
