@@ -59,10 +59,11 @@ build-tests:
 	cargo test --quiet $(CORE) --no-run
 	cargo test --quiet --profile proof --package fencepost-simulator --features servers --no-run
 
-# The client's tests with the oldest versions of the client libraries, in a lock file of their own.
+# The client's tests with the oldest versions of the client libraries, in a lock file of their own, by the oldest compiler.
+MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 OLDEST := --quiet --locked --manifest-path bindings-rs/tests/oldest/Cargo.toml --target-dir build/rust-oldest --test servers --test outages
 build-oldest:
-	cargo test $(OLDEST) --no-run
+	cargo +$(MSRV) test $(OLDEST) --no-run
 
 build-py:
 	cd bindings-py && VIRTUAL_ENV=../.venv ../.venv/bin/maturin develop --release --quiet
@@ -141,7 +142,7 @@ c-suite:
 rust-suite:
 	$(SERVERS) $(SUITE) rust cargo test $(RUST) -- --test-threads 2 --skip crowd::
 	$(SUITE) rust-without-tls cargo test $(WITHOUT_TLS) an_address_with_tls
-	$(SERVERS) $(SUITE) rust-oldest cargo test $(OLDEST) -- --test-threads 2 --skip crowd::
+	$(SERVERS) $(SUITE) rust-oldest cargo +$(MSRV) test $(OLDEST) -- --test-threads 2 --skip crowd::
 
 javascript-suite:
 	$(SUITE) javascript npm --prefix bindings-wasm test --silent -- --workers 2 -crowd -silence
@@ -188,7 +189,7 @@ matrix: ## the explorer's largest cases; every pair of clients with every kind o
 	$(SUITE) explorer cargo test --quiet --profile proof --package fencepost-simulator --test explorer -- --ignored
 	$(SUITE) faults $(PYTHON) -m pytest -q --full-product tests/faults
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 --full-product tests/interop
-	$(SERVERS) $(SUITE) rust-oldest-crowds cargo test $(OLDEST) -- --test-threads 2 crowd::
+	$(SERVERS) $(SUITE) rust-oldest-crowds cargo +$(MSRV) test $(OLDEST) -- --test-threads 2 crowd::
 
 # What people have written: REPORT.md is the simulator's.
 GUIDES = $(shell find . \( -name node_modules -o -name target -o -name '.?*' -o -name build \) -prune -o -name '*.md' -not -name REPORT.md -print)
@@ -213,6 +214,7 @@ lint: ## formatting and lints of every language
 	cargo clippy --package fencepost --lib --no-default-features --features redis -- -D warnings
 	cargo clippy --package fencepost-wasm --package fencepost-wasm-memory --target wasm32-unknown-unknown -- -D warnings
 	cargo clippy --package fencepost-wasm --features redis --target wasm32-unknown-unknown -- -D warnings
+	cargo package --quiet --no-verify --allow-dirty --target-dir build/packages --package fencepost-core --package fencepost-models --package fencepost --package fencepost-cli
 	RUSTDOCFLAGS='-D warnings' cargo doc --quiet --no-deps --workspace --features fencepost/tower --exclude fencepost-py --exclude fencepost-c --exclude fencepost-wasm --exclude fencepost-wasm-memory
 	.venv/bin/ruff format --check
 	.venv/bin/ruff check

@@ -166,8 +166,85 @@ fn the_oldest_versions_and_newer_ones_are_in_the_suites() {
 /// The libraries that speak with servers.
 const SERVERS: [&str; 2] = ["redis", "zookeeper-client"];
 
+/// What a registry shows of a crate.
 #[test]
-fn every_crate_has_its_license() {
+fn every_crate_describes_itself() {
+    for (name, folder) in CRATES {
+        let manifest = std::fs::read_to_string(root().join(folder).join("Cargo.toml")).unwrap();
+        for key in ["description", "readme", "documentation", "keywords", "categories"] {
+            let line = format!("\n{key} = ");
+            assert!(manifest.contains(&line), "{name} has no {key}");
+        }
+        for key in ["license", "repository", "rust-version"] {
+            let line = format!("\n{key}.workspace = true");
+            assert!(manifest.contains(&line), "{name} has no {key}");
+        }
+        let keywords = manifest
+            .lines()
+            .find(|line| line.starts_with("keywords = "))
+            .unwrap();
+        // A registry takes no more than five.
+        assert!(
+            (1..=5).contains(&(keywords.matches('"').count() / 2)),
+            "{name}: {keywords}"
+        );
+    }
+}
+
+/// A registry shows a README where no other file of the project is.
+#[test]
+fn every_readme_stands_alone() {
+    let in_repository = "https://github.com/fencepost/fencepost/blob/main/";
+    for (name, folder) in CRATES {
+        let readme = std::fs::read_to_string(root().join(folder).join("README.md")).unwrap();
+        assert!(readme.starts_with(&format!(
+            "# {}",
+            if name == "fencepost" {
+                "fencepost for Rust"
+            } else {
+                name
+            }
+        )));
+        let inline = readme
+            .split("](")
+            .skip(1)
+            .map(|rest| rest.split(')').next().unwrap());
+        let named = readme.lines().filter(|line| line.starts_with('['));
+        for link in inline.chain(named.filter_map(|line| Some(line.split_once("]: ")?.1))) {
+            assert!(link.starts_with("https://"), "{name}: {link}");
+            if let Some(path) = link.strip_prefix(in_repository) {
+                let path = path.split('#').next().unwrap();
+                assert!(root().join(path).exists(), "{name}: {link}");
+            }
+        }
+    }
+}
+
+/// The suite with the oldest libraries is also that of the oldest compiler.
+#[test]
+fn the_oldest_compiler_runs_the_suites() {
+    let workspace = manifests().remove(".").unwrap();
+    let rows = workspace
+        .lines()
+        .find_map(|line| line.strip_prefix("rust-version = "));
+    let oldest = rows.unwrap().trim_matches('"');
+    let readme = std::fs::read_to_string(root().join("bindings-rs/README.md")).unwrap();
+    assert!(readme.contains(&format!("needs Rust {oldest}.")), "{oldest}");
+    let makefile = std::fs::read_to_string(root().join("Makefile")).unwrap();
+    let runs: Vec<_> = makefile
+        .lines()
+        .filter(|line| line.contains("test $(OLDEST)"))
+        .collect();
+    assert!(!runs.is_empty());
+    assert!(
+        runs.iter()
+            .all(|line| line.contains("cargo +$(MSRV) test $(OLDEST)")),
+        "{runs:?}"
+    );
+}
+
+#[test]
+fn every_crate_has_its_license_and_readme() {
     for (name, folder) in CRATES {
         let listed = Command::new(env!("CARGO"))
             .args([
@@ -184,7 +261,9 @@ fn every_crate_has_its_license() {
         let files = String::from_utf8(listed.stdout).unwrap();
         let errors = String::from_utf8_lossy(&listed.stderr);
         assert!(listed.status.success(), "{name}: {errors}");
-        assert!(files.lines().any(|file| file == "LICENSE"), "{name}: {files}");
+        for needed in ["LICENSE", "README.md"] {
+            assert!(files.lines().any(|file| file == needed), "{name}: {files}");
+        }
         assert!(!errors.contains("warning: manifest has no"), "{name}: {errors}");
         let license = std::fs::read_to_string(root().join(folder).join("LICENSE")).unwrap();
         assert_eq!(license, std::fs::read_to_string(root().join("LICENSE")).unwrap());

@@ -210,7 +210,10 @@ impl Engine {
             recalled = state.loans.recall(now);
             late.extend(state.give_back(now));
             state.hub.handle_timeout();
-            while let Some((_, key)) = state.releases.pop_front_if(|(due, _)| *due <= now) {
+            while state.releases.front().is_some_and(|(due, _)| *due <= now) {
+                let Some((_, key)) = state.releases.pop_front() else {
+                    break;
+                };
                 if let Some(contender) = state.contenders.get(&key) {
                     contender.state().unconfirmed = true;
                     late.push(Arc::clone(contender));

@@ -79,19 +79,24 @@ impl Loans {
 
     /// When the next ones are to be recalled.
     pub(super) fn due(&mut self) -> Option<Instant> {
-        while self
-            .0
-            .pop_front_if(|(_, lent)| lent.strong_count() == 0)
-            .is_some()
-        {}
-        self.0.front().map(|(due, _)| *due)
+        while let Some((due, lent)) = self.0.front() {
+            if lent.strong_count() > 0 {
+                return Some(*due);
+            }
+            self.0.pop_front();
+        }
+        None
     }
 
     /// Recalls what has been out for too long.
     pub(super) fn recall(&mut self, now: Instant) -> Vec<CommandFuture> {
         let mut recalled = Vec::new();
-        while let Some((_, lent)) = self.0.pop_front_if(|(due, _)| *due <= now) {
+        while let Some((due, lent)) = self.0.front() {
+            if *due > now {
+                break;
+            }
             recalled.extend(lent.upgrade().map(|lent| lent.recall()).into_iter().flatten());
+            self.0.pop_front();
         }
         recalled
     }

@@ -244,12 +244,13 @@ impl State {
     /// When the next caller of a release stops waiting. A release that is over is dropped here, once those before it are: to look for it
     /// among thousands would cost each of them as much as all of its own work.
     fn release_due(&mut self) -> Option<Instant> {
-        while self
-            .releases
-            .pop_front_if(|(_, key)| !self.contenders.contains_key(key))
-            .is_some()
-        {}
-        self.releases.front().map(|(due, _)| *due)
+        while let Some((due, key)) = self.releases.front() {
+            if self.contenders.contains_key(key) {
+                return Some(*due);
+            }
+            self.releases.pop_front();
+        }
+        None
     }
 
     /// Gives back what no task has taken in time, and says whose that was.

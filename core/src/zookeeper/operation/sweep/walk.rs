@@ -79,10 +79,11 @@ impl Walk {
     /// Takes the nodes that are to be read next. Returns whether there are any.
     pub(super) fn next_batch(&mut self) -> bool {
         self.batch.clear();
-        while let Some(item) = self
-            .items
-            .pop_front_if(|item| !item.alone || self.batch.is_empty())
-        {
+        while let Some(item) = self.items.pop_front() {
+            if item.alone && !self.batch.is_empty() {
+                self.items.push_front(item);
+                break;
+            }
             let alone = item.alone;
             self.batch.push(item);
             if alone || self.batch.len() == BATCH {
