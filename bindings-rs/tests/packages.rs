@@ -205,12 +205,8 @@ fn every_readme_stands_alone() {
                 name
             }
         )));
-        let inline = readme
-            .split("](")
-            .skip(1)
-            .map(|rest| rest.split(')').next().unwrap());
-        let named = readme.lines().filter(|line| line.starts_with('['));
-        for link in inline.chain(named.filter_map(|line| Some(line.split_once("]: ")?.1))) {
+        for link in readme.split("](").skip(1) {
+            let link = link.split(')').next().unwrap();
             assert!(link.starts_with("https://"), "{name}: {link}");
             if let Some(path) = link.strip_prefix(in_repository) {
                 let path = path.split('#').next().unwrap();
