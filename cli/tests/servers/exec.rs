@@ -118,7 +118,7 @@ fn the_command_finds_its_lock_in_its_environment(url: &str) {
 const HOLD: [&str; 3] = ["sh", "-c", "sleep 600"];
 
 fn holder(url: &str, name: &str, options: &[&str]) -> Run {
-    let mut run = Run::start(url, &[options, &[name, "--"], &HOLD].concat());
+    let mut run = Run::start(url, &[options, &[name, "--"], &HOLD[..]].concat());
     run.until("started");
     run
 }
@@ -132,7 +132,10 @@ fn one_that_does_not_get_the_lock_runs_nothing(url: &str) {
         (&["-n", "-E", "0"], 0),
         (&["--wait", "200ms", "--conflict-exit-code", "3"], 3),
     ] {
-        let run = finish(url, &[options, &[&name, "--", "sh", "-c", &write]].concat());
+        let run = finish(
+            url,
+            &[options, &[name.as_str(), "--", "sh", "-c", write.as_str()]].concat(),
+        );
         assert_eq!(run.code, Some(code), "{run:?}");
         assert_eq!(run.last["outcome"], "not-acquired");
         assert_eq!(run.stderr.lines().count(), 1, "{run:?}");

@@ -75,7 +75,12 @@ impl Race {
         let usual = ["--ttl", "5s", "--grace", "500ms"];
         let mut first = Run::start(
             &url,
-            &[&usual, options, &[&name, "--", "sh", "-c", &script]].concat(),
+            &[
+                &usual[..],
+                options,
+                &[name.as_str(), "--", "sh", "-c", script.as_str()],
+            ]
+            .concat(),
         );
         first.until("started");
         let has = |line: &str, lines: &[String]| lines.iter().any(|seen| seen == line);
