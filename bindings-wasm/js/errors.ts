@@ -87,8 +87,8 @@ export class StoredError extends FencepostError {
 }
 
 /**
- * A grant has ended without a release: somebody else may hold the lock. The client library's own error, if it was one, is the
- * `cause`.
+ * A grant has ended without a release: another contender may hold the lock. If a client library's error was the cause, it
+ * is the `cause`.
  */
 export class LockLost extends FencepostError {
   override readonly name = "LockLost";

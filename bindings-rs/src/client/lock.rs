@@ -60,7 +60,7 @@ impl Lock {
     /// they came.
     ///
     /// Dropping the future cancels the acquire. A future that a task keeps and does not poll (in a
-    /// `select!` whose handler waits, or in a stream that nobody reads) does not hold the lock for
+    /// `select!` whose handler waits, or in a stream that no task reads) does not hold the lock for
     /// long: the client releases a grant that no task has taken within half a lease, 10 s at most,
     /// and the future contends again when it is polled. If the time of an
     /// [`acquire_within`](Self::acquire_within) has passed by then, the future tries once more.

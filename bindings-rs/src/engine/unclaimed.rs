@@ -1,7 +1,8 @@
 //! Grants that no task has taken yet.
 //!
-//! An acquire that is not polled (a `select!` whose handler waits, a stream that is not read) may be granted all the same. Renewed in the
-//! background, it would keep the lock from everybody else. So such a grant is given back after half of its lease.
+//! An acquire that no task polls (a `select!` whose handler waits, a stream that no task reads) may still be granted. If
+//! the client renewed it in the background, no other contender would get the lock. So the client releases such a grant
+//! after half of its lease.
 
 use alloc::{collections::BTreeMap, sync::Arc};
 use core::time::Duration;

@@ -1,6 +1,6 @@
-//! The state machines themselves, for programs with an event loop of their own: no task, no connection, no clock.
+//! The hub itself, for programs that have their own event loop. It has no task, no connection and no clock.
 //!
-//! A [`Hub`] holds all contenders of one connection. It is told what has happened, and says what to do:
+//! A [`Hub`] has all machines of one connection. The program reports inputs to it, and takes commands and events:
 //!
 //! ```
 //! use core::time::Duration;
@@ -32,7 +32,7 @@
 //! # Ok(()) }
 //! ```
 //!
-//! `examples/hub_loop.rs` is a whole program on a real connection.
+//! `examples/hub_loop.rs` is a complete program on a real connection.
 
 pub mod settings;
 

@@ -7,7 +7,7 @@ use fencepost_core::{ConfigError, RawSettings, Settings};
 /// A fair mutex on ZooKeeper, with its contenders below `prefix`/`name`.
 ///
 /// # Errors
-/// [`ConfigError`] for a name that the server would not take.
+/// [`ConfigError`] for a name that the server would refuse.
 pub fn zookeeper_mutex(prefix: &str, name: &str) -> Result<Settings, ConfigError> {
     let raw = RawSettings::machine("zookeeper-mutex");
     Settings::try_from(raw.with("name", name).with("prefix", prefix))
@@ -16,7 +16,7 @@ pub fn zookeeper_mutex(prefix: &str, name: &str) -> Result<Settings, ConfigError
 /// A lock on Redis at the key `name`, with leases of `ttl`.
 ///
 /// # Errors
-/// [`ConfigError`] for an empty or overlong name, or a lease too short or too long.
+/// [`ConfigError`] for a name that is empty or too long, and for a lease that is too short or too long.
 pub fn redis_string(name: &str, ttl: Duration) -> Result<Settings, ConfigError> {
     Settings::try_from(
         RawSettings::machine("redis-string")
@@ -25,7 +25,7 @@ pub fn redis_string(name: &str, ttl: Duration) -> Result<Settings, ConfigError> 
     )
 }
 
-/// Whole microseconds, saturating: what is too long is refused by the settings' own check.
+/// Whole microseconds, saturating: the settings' own check refuses a duration that is too long.
 pub(crate) fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }

@@ -1,5 +1,6 @@
 /**
- * How objects of this package look in `console.log` and in JSON: what they hold is private, and an empty pair of braces helps nobody who looks for a fault.
+ * How objects of this package look in `console.log` and in JSON. Their members are private, so without this a log would
+ * show an empty pair of braces.
  *
  * @module
  */

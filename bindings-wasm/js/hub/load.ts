@@ -18,8 +18,9 @@ const LOADS: Readonly<Record<WasmName, () => Promise<unknown>>> = {
 
 /**
  * Loads the module that a {@link Hub} or a {@link MemoryServer} needs, where reading a file takes a request: in a
- * browser. Elsewhere it changes nothing. `connect` calls it itself. @throws DriverError (`module-missing`) if the
- * module's file cannot be read.
+ * browser. Elsewhere it changes nothing. `connect` calls it itself.
+ *
+ * @throws DriverError (`module-missing`) if the module's file cannot be read.
  */
 export async function load(name: WasmName): Promise<void> {
   if (!Object.hasOwn(LOADS, name)) {

@@ -1,5 +1,6 @@
-//! The connection for subscriptions. The driver makes it for the first subscription. It is a separate connection,
-//! because a server before 7.2 may mix messages into replies on a shared one.
+//! The connection for subscriptions. The driver makes it for the first subscription.
+//!
+//! It is a separate connection, because a server before 7.2 may mix messages into replies on a shared one.
 
 use alloc::collections::BTreeMap;
 use core::time::Duration;

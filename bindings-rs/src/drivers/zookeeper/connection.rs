@@ -1,6 +1,8 @@
-//! A client of the library, with its task. The library has no call that ends its connection. It leaves a silent server
-//! only after two fifths of the session timeout, and may then try the same server again. But the caller decides where
-//! the library spawns its task. So the driver keeps that task, and ends it together with its socket.
+//! A client of the library, with its task.
+//!
+//! The library has no call that ends its connection. It leaves a silent server only after two fifths of the session
+//! timeout, and may then try the same server again. But the caller decides where the library spawns its task. So the
+//! driver keeps that task, and ends it together with its socket.
 
 use alloc::sync::Arc;
 use core::{cell::RefCell, future::poll_fn};

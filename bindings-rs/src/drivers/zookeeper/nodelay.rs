@@ -1,7 +1,9 @@
-//! Sets `TCP_NODELAY` on connections of a library that neither sets it nor gives access to its sockets. Without it, the
-//! second of two requests waits until the first has its answer. A process may list its own descriptors, and pass itself
-//! a copy of one through a pair of sockets. The copy shares the options of its socket. (`pidfd_getfd` also copies, but
-//! containers forbid it by default.) If one of these steps fails, nothing happens, and requests are only slower.
+//! Sets `TCP_NODELAY` on connections of a library that neither sets it nor gives access to its sockets.
+//!
+//! Without it, the second of two requests waits until the first has its answer. A process may list its own descriptors,
+//! and pass itself a copy of one through a pair of sockets. The copy shares the options of its socket. (`pidfd_getfd`
+//! also copies, but containers forbid it by default.) If one of these steps fails, nothing happens, and requests are
+//! only slower.
 
 use core::mem::{self, MaybeUninit};
 use std::{

@@ -1,8 +1,9 @@
 /**
- * Passes what arrives on the library's socket to the library, one frame at a time. The library calls itself for each
- * further frame. An answer of 20 bytes takes one level of the stack, and one read of a busy socket has two or three
- * thousand of them. This overflows the stack. The error then appears in whatever code is running, perhaps in the middle
- * of the WebAssembly module.
+ * Passes what arrives on the library's socket to the library, one frame at a time.
+ *
+ * The library calls itself for each further frame. An answer of 20 bytes takes one level of the stack, and one read of
+ * a busy socket has two or three thousand of them. This overflows the stack. The error then appears in whatever code is
+ * running, perhaps in the middle of the WebAssembly module.
  *
  * @module
  */

@@ -23,9 +23,10 @@ export function loadRedis(): Promise<Module> {
 }
 
 /**
- * Whether an error of a Redis server says that the server is a replica. The error begins with its code. If so, and the
- * driver made the connection, it ends the connection and resolves the address again. On a connection of the program, it
- * does nothing. In both cases, it reports the answer to the hub.
+ * Whether an error of a Redis server says that the server is a replica. The error begins with its code.
+ *
+ * If so, and the driver made the connection, it ends the connection and resolves the address again. On a connection of
+ * the program, it does nothing. In both cases, it reports the answer to the hub.
  */
 export function isFromReplica(error: string): boolean {
   return wasm.get().isFromReplica(error);
