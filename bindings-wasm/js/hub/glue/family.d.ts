@@ -1,14 +1,20 @@
-/** What the WebAssembly module of a family exports (`src/*.rs`), with precise types. The glue itself is generated into `dist/hub/glue`. */
+/**
+ * What the WebAssembly module of a family exports (`src/*.rs`), with precise types. The build generates the glue itself
+ * into `dist/hub/glue`.
+ */
 
 export class Settings {
-  /** The core's names and values by turns; before a list of texts comes their number. */
+  /** Takes the core's names and values by turns. The number of texts comes before a list of texts. */
   constructor(fields: string[]);
   free(): void;
 }
 
-/** The settings of one scope of idempotent operations. Methods give nothing when they have failed: then `errors.ts` has the error. */
+/**
+ * The settings of one scope of idempotent operations. A method that fails returns undefined; `errors.ts` then has the
+ * error.
+ */
 export class Scope {
-  /** As {@link Settings}. */
+  /** Takes names and values as {@link Settings} does. */
   constructor(fields: string[]);
   claim(key: string, fingerprint: Uint8Array): Settings | undefined;
   consume(token: string, binding: Uint8Array, fingerprint: Uint8Array): Settings | undefined;
@@ -32,29 +38,29 @@ export class Scope {
   settle(key: string, guard: number, tag: string, result: Uint8Array): Settings | undefined;
   forget(key: string, guard: number): Settings | undefined;
   sweep(): Settings | undefined;
-  /** Whether it has derived a key: then `records.ts` has it. */
+  /** Returns whether it has derived a key; `records.ts` then has the key. */
   derive(key: string, step: string): boolean;
 }
 
 /** The type of an option by the core's name: 1 duration, 2 whole, 3 flag, 4 text, 5 texts; 0 for a name that is no option. */
 export function optionType(name: string): number;
 
-/** Whether it is one: then `outputs.ts` has it, else `errors.ts` the error. */
+/** Returns whether the text is an address: `addresses.ts` then has it, otherwise `errors.ts` has the error. */
 export function parseAddress(url: string): boolean;
 
-/** How long a server may take to answer the handshake, in whole milliseconds. */
+/** How long a driver waits for the answer to the handshake, in whole milliseconds. */
 export function handshakeTimeout(sessionTimeout: number, failures: number): number;
 
 /** Whether an error of a Redis server says that the server is a replica. */
 export function isFromReplica(error: string): boolean;
 
-/** Methods give false (or 0) when they have failed: then `errors.ts` has the error. */
+/** A method that fails returns false (or 0); `errors.ts` then has the error. */
 export class RawHub {
   constructor(family: string, seed: number);
   pending(): number;
   unreleased(): number;
   open(now: number, settings: Settings, contender: Uint8Array, seed: number): number;
-  /** Settings that another module has made; always an error. */
+  /** Refuses settings that another module made; always an error. */
   foreign(): boolean;
   acquire(now: number, key: number, acquireTimeout: number | undefined): boolean;
   tryAcquire(now: number, key: number): boolean;
@@ -65,7 +71,7 @@ export class RawHub {
   downgrade(now: number, key: number): boolean;
   cancel(now: number, key: number): boolean;
   created(now: number, id: number, session: bigint, path: string, czxid: bigint): boolean;
-  /** `names` are joined with slashes. */
+  /** Slashes join the `names`. */
   children(now: number, id: number, session: bigint, names: string): boolean;
   data(
     now: number,
@@ -81,7 +87,7 @@ export class RawHub {
   ): boolean;
   done(now: number, id: number, session: bigint): boolean;
   error(now: number, id: number, session: bigint, code: number): boolean;
-  /** The reply that the six methods below have put together: a part each, an array after its items. */
+  /** Reports the reply that the six methods below have assembled. Each adds a part; an array follows its items. */
   reply(now: number, id: number): boolean;
   nil(): void;
   integer(number: bigint): void;
@@ -92,7 +98,7 @@ export class RawHub {
   replyNumber(now: number, id: number, number: number): boolean;
   replyPair(now: number, id: number, number: number, bytes: Uint8Array): boolean;
   failed(now: number, id: number, failure: string): boolean;
-  /** Settles a command whose reply cannot be converted as unknown; always an error. */
+  /** Reports an unknown outcome for a command whose reply cannot be converted; always an error. */
   wrong(now: number, id: number, expected: string): boolean;
   session(now: number, state: string, session: bigint, timeout: number): boolean;
   watch(now: number, id: number, session: bigint, event: string): boolean;

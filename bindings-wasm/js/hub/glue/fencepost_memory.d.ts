@@ -1,14 +1,17 @@
-/** The class of the WebAssembly module of `memory:`: what `memory/src` exports, with precise types. The glue itself is generated into `dist/hub/glue`. */
+/**
+ * What the WebAssembly module of `memory:` exports (`memory/src`), with precise types. The build generates the glue
+ * itself into `dist/hub/glue`.
+ */
 
-/** What is asked is answered by calls of `memory/answers.ts`, before the method returns. Operations are the numbers of the core. */
+/** Calls of `memory/answers.ts` report the answers before a method returns. Operations have the core's numbers. */
 export class RawServer {
   /** Opens a session. */
   open(): bigint;
   end(session: bigint): void;
-  /** The sessions that have been told something. */
+  /** The sessions that have new notices. */
   woken(): BigInt64Array;
   listen(session: bigint): void;
-  /** One write of the next multi. */
+  /** One part of the next multi. */
   part(operation: number, path: string, data: Uint8Array, flags: number, version: number): void;
   execute(
     now: number,
