@@ -18,10 +18,9 @@ const run = (command, ...parameters) =>
 const tool = (name, ...parameters) => run(process.execPath, join(here, "node_modules", ".bin", name), ...parameters);
 
 const target = JSON.parse(run("cargo", ["metadata", "--no-deps", "--format-version", "1"])).target_directory;
-for (const folder of [glue, modules]) {
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
-}
+rmSync(join(here, "dist"), { recursive: true, force: true });
+mkdirSync(glue, { recursive: true });
+mkdirSync(modules, { recursive: true });
 
 // What rustc uses by default; every runtime has had these for years.
 const runtime = [
