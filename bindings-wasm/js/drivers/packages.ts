@@ -35,10 +35,10 @@ export function tooOld(name: string, packages: string): DriverError {
 }
 
 /**
- * The errors of Node.js, Deno and Bun for a missing package, and what replaces it in bundles of webpack, Rollup and
- * Vite, and in a browser.
+ * The errors of Node.js, Deno, Bun and workerd for a missing package, and what replaces it in bundles of webpack, Rollup
+ * and Vite, and in a browser.
  */
-const MISSING = /^(Cannot find (module|package)|Could not resolve|Failed to resolve|Module not found)/;
+const MISSING = /^(Cannot find (module|package)|No such module|Could not resolve|Failed to resolve|Module not found)/;
 
 function isMissing(error: unknown): boolean {
   if (!(error instanceof Error)) {
