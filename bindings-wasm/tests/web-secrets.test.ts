@@ -30,7 +30,10 @@ eachExpress("older secrets", (servers) => {
       for (const more of [{}, token]) {
         const first = await order.post(undefined, more);
         const retry = await now.order.post(undefined, { "Idempotency-Key": order.key, ...more });
-        assert.deepEqual([first.status, retry.status, replayed(retry)], [201, ...(accepted ? [201, true] : [422, false])]);
+        assert.deepEqual(
+          [first.status, retry.status, replayed(retry)],
+          [201, ...(accepted ? [201, true] : [422, false])],
+        );
         assert.equal(retry.text === first.text, accepted);
         // Another request never runs.
         const other = await now.order.post("another body", { "Idempotency-Key": order.key, ...more });
