@@ -209,7 +209,7 @@ async fn claims_are_operations() {
     let payments = client.idempotency("payments").unwrap();
     for ends_with in ["completed", "replayed"] {
         if let Claimed::Run(claim) = payments.claim("order-17", b"").await.unwrap() {
-            claim.complete("text", "receipt").await.unwrap();
+            drop(claim.complete("text", "receipt").await.unwrap());
         }
         let lines = collector.take();
         assert!(
