@@ -127,13 +127,14 @@ impl Inspection {
             return;
         }
         match &self.settings.action {
-            Action::List if let Some(path) = self.settings.single() => {
-                let (shared, holds) = (false, Holds::Yes);
-                self.read(Vec::from([Contender { path, shared, holds }]));
-            }
             Action::List => {
-                let directories = self.settings.directories();
-                self.list(directories, Vec::new());
+                if let Some(path) = self.settings.single() {
+                    let (shared, holds) = (false, Holds::Yes);
+                    self.read(Vec::from([Contender { path, shared, holds }]));
+                } else {
+                    let directories = self.settings.directories();
+                    self.list(directories, Vec::new());
+                }
             }
             Action::Break { node, .. } | Action::Revoke { node, .. } => {
                 let (path, watch) = (node.clone(), false);
