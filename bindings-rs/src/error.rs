@@ -312,7 +312,13 @@ macro_rules! debug_as_a_sentence {
     ($($name:ident)*) => {
         $(impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(self, f)
+                fmt::Display::fmt(self, f)?;
+                let mut source = error::Error::source(self);
+                while let Some(cause) = source {
+                    write!(f, ": {cause}")?;
+                    source = cause.source();
+                }
+                Ok(())
             }
         })*
     };

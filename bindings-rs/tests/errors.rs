@@ -38,7 +38,9 @@ async fn a_server_that_cannot_be_reached_is_a_sentence() {
     let builder = Client::builder().connect_timeout(Duration::from_millis(50));
     let error = builder.connect("redis://127.0.0.1:1").await.unwrap_err();
     assert!(matches!(error, Error::Refused(_)));
-    sentence(error, "127.0.0.1:1");
+    sentence(&error, "127.0.0.1:1");
+    // The client library's error is in it.
+    sentence(error, "refused");
 }
 
 /// An error that passes through `Box<dyn Error>` is the same sentence.
@@ -46,5 +48,5 @@ async fn a_server_that_cannot_be_reached_is_a_sentence() {
 async fn a_boxed_error_is_a_sentence() {
     let error = fencepost::connect("nats://localhost").await.unwrap_err();
     let (shown, boxed) = (error.to_string(), Box::<dyn std::error::Error>::from(error));
-    assert_eq!(format!("{boxed:?}"), shown);
+    assert!(format!("{boxed:?}").starts_with(&shown), "{boxed:?}");
 }

@@ -37,7 +37,7 @@ async function main() {
 main().then(show, (error) => show("failed: " + error.code + " " + error.stack));
 function show(text) {
   if (typeof document === "undefined") console.log(text);
-  else document.body.textContent = "[" + text + "]";
+  else fetch("/shown", { method: "POST", body: text });
 }
 `;
 

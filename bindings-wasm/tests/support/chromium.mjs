@@ -1,22 +1,20 @@
 // A headless browser, on pages of a folder.
 
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
-import { promisify } from "node:util";
-
-const run = promisify(execFile);
+import { text } from "node:stream/consumers";
 
 /** A browser by Debian's or another name. */
 const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
   existsSync(path),
 );
-const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--virtual-time-budget=20000"];
+const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
 const TYPES = {
   ".html": "text/html",
   ".js": "text/javascript",
@@ -24,11 +22,21 @@ const TYPES = {
   ".wasm": "application/wasm",
 };
 
-/** What a page of a folder shows when its program has run. The page may run WebAssembly, and no text as a program. */
+/**
+ * What the program of a page in a folder posts to `/shown`, the last thing that it does. The page may run WebAssembly, and
+ * no text as a program.
+ */
 export async function shown(folder, page) {
   assert.ok(CHROMIUM, "no Chromium: run tools/setup system");
+  const posted = {};
+  posted.promise = new Promise((resolve, reject) => Object.assign(posted, { resolve, reject }));
   const server = createServer((request, response) => {
     const path = new URL(request.url, "http://localhost").pathname;
+    if (path === "/shown") {
+      text(request).then(posted.resolve, posted.reject);
+      response.writeHead(204).end();
+      return;
+    }
     readFile(join(folder, path)).then(
       (body) => {
         const type = TYPES[extname(path)] ?? "text/plain";
@@ -40,13 +48,22 @@ export async function shown(folder, page) {
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   const profile = await mkdtemp(join(tmpdir(), "fencepost-chromium-"));
+  const url = `http://127.0.0.1:${server.address().port}/${page}`;
+  const browser = spawn(CHROMIUM, [...FLAGS, `--user-data-dir=${profile}`, url], { detached: true, stdio: "ignore" });
+  const ended = once(browser, "exit");
   try {
-    const url = `http://127.0.0.1:${server.address().port}/${page}`;
-    const parameters = [...FLAGS, `--user-data-dir=${profile}`, "--dump-dom", url];
-    return (await run(CHROMIUM, parameters, { timeout: 60_000 })).stdout;
+    const silence = AbortSignal.timeout(120_000);
+    silence.addEventListener("abort", () => posted.reject(new Error("the page has posted nothing in 2 min")));
+    return await Promise.race([
+      posted.promise,
+      ended.then(([status]) => Promise.reject(new Error(`Chromium has ended with ${status}`))),
+    ]);
   } finally {
     server.closeAllConnections();
     server.close();
-    await rm(profile, { recursive: true, force: true });
+    // The processes of a browser are a group.
+    process.kill(-browser.pid, "SIGKILL");
+    await ended;
+    await rm(profile, { recursive: true, force: true, maxRetries: 5 });
   }
 }
