@@ -1,4 +1,4 @@
-//! In the place of `trace`, without the feature `tracing`: nothing is kept or told.
+//! Replaces `trace` without the feature `tracing`: it reports nothing.
 
 use fencepost_core::Event;
 
@@ -6,7 +6,7 @@ use super::contender_state::End;
 use crate::{Lost, Refused, Shown};
 
 #[derive(Debug, Default)]
-pub(crate) struct Trace;
+pub(crate) struct Trace(());
 
 impl Trace {
     pub(crate) const fn begin(&self, _subject: &Shown) {}

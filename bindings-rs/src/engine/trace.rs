@@ -1,6 +1,7 @@
-//! What `tracing` is told of a contender: a span for its wait, one for its hold, and events in them.
+//! What a contender reports to `tracing`: a span for its wait, one for its hold, and events in them.
 //!
-//! A subscriber is code of the program. So what happens under the client's lock is kept here, and told behind it.
+//! A subscriber is code of the program. So the client queues what happens under its lock, and reports it when it has
+//! unlocked.
 
 use alloc::collections::VecDeque;
 use core::mem;
@@ -28,9 +29,9 @@ pub(crate) struct Trace(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     phase: Phase,
-    /// What has not been told yet.
+    /// What the client has not reported yet.
     news: VecDeque<News>,
-    /// A thread tells what is there, in the order in which it happened.
+    /// Whether a thread is reporting the queue, in the order in which things happened.
     telling: bool,
 }
 
