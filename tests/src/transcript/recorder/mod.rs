@@ -11,6 +11,9 @@ use super::{
     player::Player,
 };
 
+/// How many timeouts a case lets pass at most, until the hub waits for a reason.
+const MOST_TIMEOUTS: usize = 1000;
+
 /// A story being recorded.
 #[derive(Debug)]
 pub struct Recorder {
@@ -91,12 +94,17 @@ impl Recorder {
         self.said.last().expect("something was put in")["reason"].as_str()
     }
 
-    /// Lets time pass until the hub wants to be told for this reason. What it asks for until then is answered as a healthy server would.
+    /// Lets time pass until the hub waits for this reason, and then until that timeout. Until then the server answers as a
+    /// healthy one does.
     pub fn timeout_of(&mut self, reason: &str) -> &mut Self {
-        while self.reason() != Some(reason) {
+        // A hub with a defect may never wait for it.
+        for _ in 0..MOST_TIMEOUTS {
+            if self.reason() == Some(reason) {
+                return self.timeout();
+            }
             self.timeout().answer_routine();
         }
-        self.timeout()
+        panic!("after {MOST_TIMEOUTS} timeouts the hub does not wait for {reason:?}");
     }
 
     /// Opens a machine with these settings; gives its key.
