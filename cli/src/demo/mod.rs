@@ -1,6 +1,6 @@
 //! A flash sale: many buyers, few items, and a shop that reads its stock, works, and writes it back.
 //!
-//! Without a lock two buyers read the same stock, and the shop sells what it has not got. With one it sells exactly its stock.
+//! Without a lock two buyers read the same stock, and the shop sells more than its stock. With one it sells exactly its stock.
 
 mod buyer;
 mod crowd;

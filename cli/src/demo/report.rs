@@ -118,7 +118,7 @@ impl Report {
         };
         row("sold", &|run| run.sold.to_string());
         row("refused", &|run| run.refused.to_string());
-        row("  of these out of patience", &|run| locked(run, run.gave_up));
+        row("  of these timed out", &|run| locked(run, run.gave_up));
         row("oversold", &|run| run.oversold.to_string());
         row("wait for the lock, p50", &|run| wait(run, |waits| waits.p50));
         row("wait for the lock, p99", &|run| wait(run, |waits| waits.p99));
@@ -156,7 +156,7 @@ impl Report {
     const fn verdict(&self) -> &'static str {
         match (self.without.oversold > 0, self.with.oversold > 0) {
             (true, false) => {
-                "Without the lock the shop has sold what it has not got; with the lock it has not."
+                "Without the lock, the shop sold more than its stock. With the lock, it did not."
             }
             (_, true) => "The shop has oversold in spite of the lock: this is a bug, please report it.",
             (false, false) => {
