@@ -308,17 +308,25 @@ reasoned! {
     Lost, Loss
 }
 
+/// The text of an error with those of its causes. The redis crate repeats the texts of its causes: they come once.
+fn with_causes(error: &dyn error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let cause_text = cause.to_string();
+        if !text.ends_with(&cause_text) {
+            text = format!("{text}: {cause_text}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
 macro_rules! debug_as_a_sentence {
     ($($name:ident)*) => {
         $(impl fmt::Debug for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(self, f)?;
-                let mut source = error::Error::source(self);
-                while let Some(cause) = source {
-                    write!(f, ": {cause}")?;
-                    source = cause.source();
-                }
-                Ok(())
+                f.write_str(&with_causes(self))
             }
         })*
     };

@@ -1,9 +1,6 @@
 //! Standard output and standard error.
 
-use std::{
-    error::Error as _,
-    io::{self, ErrorKind, Write},
-};
+use std::io::{self, ErrorKind, Write};
 
 /// Prints a text. A reader that has gone has read what it wanted: that is no error.
 pub(crate) fn print(text: &str) -> io::Result<()> {
@@ -28,17 +25,7 @@ pub(crate) fn complain_because(cause: &str) {
 
 /// The name and the text of an error with its causes, on one line.
 pub(crate) fn with_causes(error: &fencepost::Error) -> String {
-    let mut text = format!("{}: {error}", error.name());
-    let mut source = error.source();
-    while let Some(cause) = source {
-        // The redis crate repeats the text of its causes.
-        let cause_text = cause.to_string();
-        if !text.ends_with(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    text
+    format!("{}: {error:?}", error.name())
 }
 
 fn complain_after(head: &str, text: &str) {
