@@ -33,6 +33,7 @@ pub(super) fn ask(ask: &Ask) -> String {
         Request::Children { path, .. } => format!("children {path}"),
         Request::Get { path, watch: true } => format!("get and watch {}", short(path)),
         Request::Get { path, .. } => format!("get {}", short(path)),
+        Request::Set { path, .. } => format!("set {}", short(path)),
         Request::Delete { path } => format!("delete {}", short(path)),
         Request::Sync { .. } => "sync".into(),
         Request::Multi { writes } if matches!(writes.as_slice(), [Write::Check { .. }]) => "check".into(),
