@@ -1,4 +1,4 @@
-//! What a subscriber is told of waits, places in the queue, holds and losses, on `memory:`.
+//! What the client reports to a subscriber: waits, places in the queue, holds and losses, on `memory:`.
 
 use std::{
     collections::HashMap,

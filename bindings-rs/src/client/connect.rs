@@ -75,7 +75,7 @@ impl Builder {
         self
     }
 
-    /// The ACL of the nodes that locks create on ZooKeeper (by default everybody may do
+    /// The ACL of the nodes that locks create on ZooKeeper (by default every client may do
     /// everything). All contenders for a lock must be allowed to create, read and delete. For
     /// ZooKeeper only, by address or on a given client; `memory:` accepts it and permits
     /// everything.

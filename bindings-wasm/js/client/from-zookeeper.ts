@@ -16,7 +16,7 @@ import { known } from "./options.js";
 export interface ZooKeeperOptions extends ConnectTimeout {
   /** The path below which the locks lie (the root). */
   readonly prefix?: string | undefined;
-  /** The rights on the nodes of the locks (by default everybody may do everything). */
+  /** The rights on the nodes of the locks (by default every client may do everything). */
   readonly acl?: readonly Acl[] | undefined;
 }
 

@@ -320,7 +320,7 @@ fn readers_share_and_permits_are_limited() {
     );
 }
 
-/// A report that cannot be written is told, if nothing worse has happened.
+/// The command complains about a report that it cannot write, if nothing worse has happened.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_standard_output_that_is_full_or_closed() {

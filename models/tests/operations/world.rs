@@ -1,4 +1,4 @@
-//! A server, its clients, and what they are told.
+//! A server, its clients, and the events that they get.
 
 use core::time::Duration;
 
