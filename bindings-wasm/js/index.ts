@@ -12,6 +12,7 @@
 
 export * from "./entries/client.js";
 export { connect } from "./client/connect.js";
+export { ClientSession, MemoryControls, memoryServer } from "./client/memory-server.js";
 export type { ConnectOptions } from "./client/reach.js";
 export { fromRedis } from "./client/from-redis.js";
 export type { RedisOptions } from "./client/given-redis.js";

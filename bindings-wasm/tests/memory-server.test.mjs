@@ -26,7 +26,7 @@ class Session {
     // It compiles the module.
     new MemoryServer();
     this.server = new RawServer();
-    this.id = this.server.open();
+    this.id = this.server.connect();
   }
 
   ask(operation, path, content = new Uint8Array()) {

@@ -3,7 +3,8 @@
 //! A driver carries out the commands of a [`Hub::driven`]. A hub on a [`MemoryServer`] carries them out itself. A
 //! client uses both in the same way.
 
-use alloc::{sync::Arc, vec::Vec};
+use alloc::{string::ToString, sync::Arc, vec::Vec};
+use core::time::Duration;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fencepost_core::{
@@ -18,10 +19,10 @@ use crate::memory;
 pub struct MemoryServer(Arc<Mutex<memory::Server>>);
 
 impl MemoryServer {
-    /// A hub with a session of its own on this server.
+    /// A hub with a session of its own on this server. See [`memory::Hub::connect`].
     #[must_use]
-    pub fn connect(&self, now: Instant, seed: u64) -> Hub {
-        let hub = memory::Hub::connect(&mut self.lock(), now, seed);
+    pub fn connect(&self, now: Instant, seed: u64, session_timeout: Duration) -> Hub {
+        let hub = memory::Hub::connect(&mut self.lock(), now, seed, session_timeout);
         Hub {
             inner: Inner::Memory(hub, self.clone()),
             now,
@@ -32,6 +33,62 @@ impl MemoryServer {
     #[must_use]
     pub fn take_woken(&self) -> Vec<u64> {
         self.lock().take_woken()
+    }
+
+    /// See [`memory::Server::expire`].
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidOption`] if the server has no such hub.
+    pub fn expire(&self, hub: u64) -> Result<(), ConfigError> {
+        self.control(hub, memory::Server::expire)
+    }
+
+    /// See [`memory::Server::suspend`].
+    ///
+    /// # Errors
+    /// As [`expire`](Self::expire).
+    pub fn suspend(&self, hub: u64) -> Result<(), ConfigError> {
+        self.control(hub, memory::Server::suspend)
+    }
+
+    /// See [`memory::Server::reconnect`].
+    ///
+    /// # Errors
+    /// As [`expire`](Self::expire).
+    pub fn reconnect(&self, hub: u64) -> Result<(), ConfigError> {
+        self.control(hub, memory::Server::reconnect)
+    }
+
+    /// See [`memory::Server::pause`].
+    ///
+    /// # Errors
+    /// As [`expire`](Self::expire).
+    pub fn pause(&self, hub: u64) -> Result<(), ConfigError> {
+        self.control(hub, memory::Server::pause)
+    }
+
+    /// See [`memory::Server::resume`].
+    ///
+    /// # Errors
+    /// As [`expire`](Self::expire).
+    pub fn resume(&self, hub: u64) -> Result<(), ConfigError> {
+        self.control(hub, memory::Server::resume)
+    }
+
+    /// Calls a function with the server, to look at it. Other threads that use the server wait.
+    pub fn with<T>(&self, look: impl FnOnce(&mut memory::Server) -> T) -> T {
+        look(&mut self.lock())
+    }
+
+    fn control(&self, hub: u64, control: fn(&mut memory::Server, u64) -> bool) -> Result<(), ConfigError> {
+        if control(&mut self.lock(), hub) {
+            return Ok(());
+        }
+        Err(ConfigError::InvalidOption {
+            option: "hub",
+            value: hub.to_string(),
+            why: "no hub of this server has this id: give the id of a hub that has not disconnected",
+        })
     }
 
     /// A caller whose panic poisoned the lock has heard of it; the others go on.

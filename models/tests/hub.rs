@@ -4,7 +4,10 @@ use fencepost_core::{
     AcquireTimeout, CommandId, ContenderId, Event, Failure, Instant, Intent, Key, Misuse, Output,
     RawSettings, Settings, lowered::Outcome,
 };
-use fencepost_models::hub::{Hub, MemoryServer};
+use fencepost_models::{
+    hub::{Hub, MemoryServer},
+    memory::SESSION_TIMEOUT,
+};
 
 const NOW: Instant = Instant::from_micros(1_000_000);
 
@@ -31,7 +34,10 @@ fn holds(hub: &mut Hub) -> bool {
 #[test]
 fn hubs_on_clones_of_a_server_exclude_each_other() {
     let server = MemoryServer::default();
-    let (mut one, mut other) = (server.connect(NOW, 1), server.clone().connect(NOW, 2));
+    let (mut one, mut other) = (
+        server.connect(NOW, 1, SESSION_TIMEOUT),
+        server.clone().connect(NOW, 2, SESSION_TIMEOUT),
+    );
     assert_ne!(one.id(), other.id());
     acquire(&mut one, 1);
     assert!(holds(&mut one));
@@ -44,7 +50,7 @@ fn hubs_on_clones_of_a_server_exclude_each_other() {
 
 #[test]
 fn a_hub_on_a_server_in_memory_issues_no_command() {
-    let mut hub = MemoryServer::default().connect(NOW, 1);
+    let mut hub = MemoryServer::default().connect(NOW, 1, SESSION_TIMEOUT);
     assert_eq!(hub.family(), "zookeeper");
     let refused = hub.handle_outcome(CommandId(1), Outcome::Failed(Failure::Unknown));
     assert_eq!(refused, Err(Misuse::UnknownCommand { id: 1 }));
@@ -60,7 +66,7 @@ fn a_hub_with_a_driver_has_no_session_here() {
 
 #[test]
 fn time_does_not_go_back() {
-    let mut hub = MemoryServer::default().connect(NOW, 1);
+    let mut hub = MemoryServer::default().connect(NOW, 1, SESSION_TIMEOUT);
     acquire(&mut hub, 1);
     hub.at(Instant::ZERO).handle_timeout();
     assert!(holds(&mut hub));

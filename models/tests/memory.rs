@@ -6,7 +6,7 @@ use fencepost_core::{
     AcquireTimeout, ContenderId, Event, Grant, Instant, Intent, Key, Loss, Output, RawSettings, Refusal,
     Settings,
 };
-use fencepost_models::memory::{Hub, Server};
+use fencepost_models::memory::{Hub, SESSION_TIMEOUT, Server};
 
 struct World {
     server: Server,
@@ -24,7 +24,7 @@ impl World {
     }
 
     fn client(&mut self) -> Hub {
-        Hub::connect(&mut self.server, self.now, 1)
+        Hub::connect(&mut self.server, self.now, 1, SESSION_TIMEOUT)
     }
 
     fn open(&mut self, hub: &mut Hub, acquire_timeout: AcquireTimeout) -> Key {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fencepost_core::{
     AcquireTimeout, ContenderId, Event, Fence, Instant, Intent, Key, Misuse, Output, RawSettings, Settings,
 };
-use fencepost_models::memory::{Hub, Server};
+use fencepost_models::memory::{Hub, SESSION_TIMEOUT, Server};
 
 const SEED: u64 = 20_261_125;
 const RUNS: u64 = 400;
@@ -61,7 +61,7 @@ impl World {
     fn new() -> Self {
         let mut server = Server::new();
         let now = Instant::from_micros(1_000_000);
-        let hub = Hub::connect(&mut server, now, 1);
+        let hub = Hub::connect(&mut server, now, 1, SESSION_TIMEOUT);
         Self {
             server,
             hub,

@@ -18,5 +18,8 @@ export async function connectMemory(url: string, options?: ConnectTimeout): Prom
   known(options, "connectTimeout");
   const connectTimeout = checkedConnectTimeout(options);
   await memoryModule.load();
-  return new Client(new MemoryDriver(name), { connectTimeout });
+  const driver = new MemoryDriver(name);
+  const client = new Client(driver, { connectTimeout });
+  driver.serves(client);
+  return client;
 }

@@ -10,6 +10,7 @@ export { isFromReplica } from "../hub/families/redis.js";
 export { handshakeTimeout } from "../hub/families/zookeeper.js";
 export type { Failure, Family, RedisValue, SessionState, Stat } from "../hub/hub.js";
 export { MemoryServer } from "../hub/memory/server.js";
+export type { MemoryMessage, MemoryNode, MemorySession } from "../hub/memory/reports.js";
 export type { WasmName } from "../hub/wasm-name.js";
 export type { ScopeData } from "../hub/scope.js";
 export type { Layout, SettingsData, ZooKeeperLockOptions, ZooKeeperSettings } from "../hub/settings.js";

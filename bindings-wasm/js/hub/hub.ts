@@ -62,7 +62,7 @@ export function readAddress(module: () => Module, url: unknown): Address {
 /** The part of a `MemoryServer` that a hub needs. Only programs that use the server load its file. */
 export abstract class Inside {
   /** @internal Makes a hub with its own session. */
-  abstract connect(now: number, seed: number): Hub;
+  abstract connect(now: number, seed: number, sessionTimeout?: number): Hub;
 }
 
 /** A value of a Redis client library. An error reply is an `Error` whose message begins with its code. */

@@ -55,12 +55,15 @@ export class Hub extends AnyHub {
     super(named(family), text(family), seed);
   }
 
-  /** Makes a hub on a memory server. The hub carries out its own commands, and never returns a command. */
-  static memory(server: MemoryServer, now: number, seed = 0): AnyHub {
+  /**
+   * Makes a hub on a memory server. The hub carries out its own commands, and never returns a command. `sessionTimeout`
+   * is the session timeout in ms (60000) that the hub calculates with; the server does not enforce it.
+   */
+  static memory(server: MemoryServer, now: number, seed = 0, sessionTimeout?: number): AnyHub {
     if (!(server instanceof Inside)) {
       throw unreadable("memory takes a MemoryServer");
     }
-    return server.connect(now, seed);
+    return server.connect(now, seed, sessionTimeout);
   }
 }
 

@@ -254,6 +254,21 @@ pub enum SessionState {
     Closed,
 }
 
+impl SessionState {
+    /// The kebab-case name, the same in every language.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Connecting => "connecting",
+            Self::Connected => "connected",
+            Self::Suspended => "suspended",
+            Self::Expired => "expired",
+            Self::AuthFailed => "auth-failed",
+            Self::Closed => "closed",
+        }
+    }
+}
+
 /// The protocol's error codes that locks distinguish (`KeeperException.Code`).
 pub mod code {
     /// The session has moved to another connection. The server did not execute the request.

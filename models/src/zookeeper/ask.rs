@@ -69,6 +69,19 @@ pub enum Event {
     Children,
 }
 
+impl Event {
+    /// The kebab-case name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Deleted => "deleted",
+            Self::Changed => "changed",
+            Self::Children => "children",
+        }
+    }
+}
+
 /// A watch that fired.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Told {

@@ -14,6 +14,7 @@ mod session;
 mod tree;
 mod trial;
 mod watches;
+pub mod words;
 
 use alloc::{
     collections::VecDeque,
@@ -91,6 +92,13 @@ impl Server {
             }
             self.forget_what_is_everywhere();
         }
+    }
+
+    /// Whether the leader knows the session, and has not ended it.
+    #[must_use]
+    pub fn is_alive(&self, session: SessionId) -> bool {
+        let known = self.sessions.get(&session);
+        known.is_some_and(|known| known.ended.is_none())
     }
 
     /// Executes a request of a session. Unlike [`ask`](Self::ask), it returns `CONNECTION_LOSS` if an ensemble gives no

@@ -7,7 +7,7 @@ use fencepost_core::{
     claim::Content,
     options::{Kind, Scope, Server as Place},
 };
-use fencepost_models::memory::{Hub, Server};
+use fencepost_models::memory::{Hub, SESSION_TIMEOUT, Server};
 
 /// Checks an event, or a list of events, against a pattern.
 macro_rules! assert_is {
@@ -38,7 +38,7 @@ impl World {
     }
 
     pub(crate) fn client(&mut self) -> Hub {
-        Hub::connect(&mut self.server, self.now, 1)
+        Hub::connect(&mut self.server, self.now, 1, SESSION_TIMEOUT)
     }
 
     pub(crate) fn scope(&self) -> Scope {

@@ -10,22 +10,36 @@ import { zooKeeperModule } from "../../hub/families/zookeeper.js";
 import type { Hub } from "../../hub/hub.js";
 import { MemoryServer } from "../../hub/memory/server.js";
 
-interface Place {
-  readonly server: MemoryServer;
-  readonly drivers: Map<number, MemoryDriver>;
+/** A server, and its clients. */
+export class Place {
+  readonly server = new MemoryServer();
+  readonly drivers = new Map<number, MemoryDriver>();
+
+  /** A call of one client, or a control, may cause outputs of others. */
+  wake(): void {
+    for (const id of this.server.takeWoken()) {
+      this.drivers.get(id)?.wake();
+    }
+  }
 }
 
 /** A server with a name exists as long as the process. */
 const places = new Map<string, Place>();
 
-function place(name: string): Place {
-  const fresh = () => ({ server: new MemoryServer(), drivers: new Map<number, MemoryDriver>() });
-  if (name === "") {
-    return fresh();
+/** The server of that name. Without a name, it is a new one. */
+export function place(name: string): Place {
+  const known = places.get(name) ?? new Place();
+  if (name !== "") {
+    places.set(name, known);
   }
-  const known = places.get(name) ?? fresh();
-  places.set(name, known);
   return known;
+}
+
+const drivers = new WeakMap<object, MemoryDriver>();
+
+/** The driver of a client, if the client is on a server in this process. */
+export function driverOf(client: object): MemoryDriver | undefined {
+  return drivers.get(client);
 }
 
 /** One client of a server in this process. */
@@ -34,18 +48,29 @@ export class MemoryDriver implements Driver {
   /** @internal */
   readonly module = zooKeeperModule();
   readonly at = MEMORY;
-  readonly #place: Place;
+  /** @internal */
+  readonly place: Place;
   #hub: Hub | undefined;
   #sink: Sink | undefined;
 
   /** Connects to the server of that name. Without a name, it makes a new server. */
   constructor(name: string) {
-    this.#place = place(name);
+    this.place = place(name);
+  }
+
+  /** The number of its hub on the server. */
+  get id(): number {
+    return this.#hub?.id ?? 0;
+  }
+
+  /** @internal It serves this client. */
+  serves(client: object): void {
+    drivers.set(client, this);
   }
 
   hub(now: number, seed: number): Hub {
-    this.#hub = this.#place.server.connect(now, seed);
-    this.#place.drivers.set(this.#hub.id, this);
+    this.#hub = this.place.server.connect(now, seed);
+    this.place.drivers.set(this.#hub.id, this);
     return this.#hub;
   }
 
@@ -58,11 +83,8 @@ export class MemoryDriver implements Driver {
     // A hub on memory issues no commands.
   }
 
-  /** A call of one client may cause outputs of others. */
   flush(): void {
-    for (const id of this.#place.server.takeWoken()) {
-      this.#place.drivers.get(id)?.wake();
-    }
+    this.place.wake();
   }
 
   forget(): void {
@@ -85,7 +107,7 @@ export class MemoryDriver implements Driver {
       } finally {
         // A hub that was given up has left the server, too.
         if (this.#hub !== undefined) {
-          this.#place.drivers.delete(this.#hub.id);
+          this.place.drivers.delete(this.#hub.id);
           this.flush();
         }
       }

@@ -5,17 +5,28 @@
 
 /** Calls of `memory/answers.ts` report the answers before a method returns. Operations have the core's numbers. */
 export class RawServer {
-  /** Opens a session. */
-  open(): bigint;
-  end(session: bigint): void;
-  /** The sessions that have new notices. */
-  woken(): BigInt64Array;
-  listen(session: bigint): void;
+  /** Connects a hub; returns its id. */
+  connect(timeout?: number): number;
+  disconnect(hub: number, now: number): void;
+  /** The hubs that have something to poll. */
+  woken(): Float64Array;
+  /** Whether the hub runs: otherwise it is paused. */
+  listen(hub: number, now: number): boolean;
+  /** A control returns whether there is such a hub. */
+  expire(hub: number): boolean;
+  suspend(hub: number): boolean;
+  reconnect(hub: number): boolean;
+  pause(hub: number): boolean;
+  resume(hub: number): boolean;
+  sessions(): void;
+  nodes(): void;
+  record(on: boolean): void;
+  messages(after: number): void;
   /** One part of the next multi. */
   part(operation: number, path: string, data: Uint8Array, flags: number, version: number): void;
   execute(
     now: number,
-    session: bigint,
+    hub: number,
     id: number,
     operation: number,
     path: string,

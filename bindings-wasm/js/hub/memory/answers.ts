@@ -1,10 +1,11 @@
 /**
- * Takes the answers of the memory server. The server makes them during the call, and no other request comes in between.
+ * Takes what the memory server answers and reports. It does so during the call, and no other request comes in between.
  *
  * @module
  */
 
-import type { Stat } from "../hub.js";
+import type { Failure, SessionState, Stat } from "../hub.js";
+import type { MemoryMessage, MemoryNode, MemorySession } from "./reports.js";
 
 /** The hub that has sent the request. */
 export interface Asker {
@@ -13,16 +14,18 @@ export interface Asker {
   data(data: Uint8Array, stat: Stat): void;
   done(): void;
   error(code: number): void;
+  failed(failure: Failure): void;
   fired(id: number, event: "deleted" | "changed"): void;
+  changed(state: SessionState, session: bigint, timeout: number): void;
 }
 
 let asker: Asker | null = null;
 
 /** Passes the answers of the requests during `call` to one hub. */
-export function answering(one: Asker, ask: () => void): void {
+export function answering<T>(one: Asker, ask: () => T): T {
   asker = one;
   try {
-    ask();
+    return ask();
   } finally {
     asker = null;
   }
@@ -59,6 +62,64 @@ export function error(code: number): void {
   asker?.error(code);
 }
 
+export function failed(failure: Failure): void {
+  asker?.failed(failure);
+}
+
 export function fired(id: number, deleted: boolean): void {
   asker?.fired(id, deleted ? "deleted" : "changed");
+}
+
+export function changed(state: SessionState, session: bigint, timeout: number): void {
+  asker?.changed(state, session, timeout);
+}
+
+let reports: (MemorySession | MemoryNode | MemoryMessage)[] = [];
+let paths: string[] = [];
+
+/** What the server reports during the call. */
+export function reported<T extends MemorySession | MemoryNode | MemoryMessage>(report: () => void): T[] {
+  reports = [];
+  report();
+  return reports as T[];
+}
+
+export function session(hub: number, session: bigint, state: MemorySession["state"], paused: boolean): void {
+  reports.push({ hub, session, state, paused });
+}
+
+/** `data` is a view of the module's memory. */
+export function node(path: string, data: Uint8Array, hub: number): void {
+  reports.push({ path, data: data.slice(), hub: hub === 0 ? null : hub });
+}
+
+/** A path of the next message. */
+export function path(path: string): void {
+  paths.push(path);
+}
+
+export function message(
+  number: number,
+  time: number,
+  hub: number,
+  session: bigint,
+  kind: MemoryMessage["kind"],
+  command: number,
+  name: string,
+  error: number,
+  text: string,
+): void {
+  reports.push({
+    number,
+    time,
+    hub,
+    session,
+    kind,
+    command: command === 0 ? null : command,
+    name,
+    paths,
+    error: error === 0 ? null : error,
+    text,
+  });
+  paths = [];
 }

@@ -4,44 +4,53 @@
  * @module
  */
 
-import { MisuseError } from "../../errors.js";
+import { MisuseError, shown, unreadable } from "../../errors.js";
 import { zooKeeperModule } from "../families/zookeeper.js";
 import type { RawServer } from "../glue/fencepost_memory.js";
-import { Hub, type Settings, present } from "../hub.js";
+import { Hub, type Settings, optionalNumber, present } from "../hub.js";
 import { type NodeCommand, type Output, operationNumber } from "../outputs.js";
 import { type Asker, answering } from "./answers.js";
 
-/** The server has no clock, so a session cannot expire. Any timeout will do. */
-const SESSION_TIMEOUT = 60_000;
+/** A year, in ms, as for other durations. */
+const LONGEST = 365 * 24 * 3_600_000;
 
-/** One session on a {@link MemoryServer}: a hub that never returns a command. */
+const PAUSED: Output = Object.freeze({ type: "wait", until: null, reason: null });
+
+/** A hub on a {@link MemoryServer}, with one session at a time. It never returns a command. */
 export class MemoryHub extends Hub {
   override readonly id: number;
   readonly #server: RawServer;
-  readonly #session: bigint;
   readonly #asker: Asker;
+  /** The present session. */
+  #session = 0n;
   /** The time of the last input. */
   #now = 0;
   /** The command that the hub is carrying out. */
   #command = 0;
 
-  constructor(server: RawServer, now: number, seed: number) {
+  constructor(server: RawServer, now: number, seed: number, sessionTimeout?: number) {
     super(zooKeeperModule(), "zookeeper", seed);
     this.#server = server;
-    this.#now = present(now);
-    this.#session = server.open();
-    const session = this.#session;
-    this.id = Number(session);
-    super.session(now, "connecting", session);
-    super.session(now, "connected", session, SESSION_TIMEOUT);
     this.#asker = {
-      created: (path, zxid) => super.created(this.#now, this.#command, session, path, zxid),
-      children: (names) => super.children(this.#now, this.#command, session, names),
-      data: (data, stat) => super.data(this.#now, this.#command, session, data, stat),
-      done: () => super.done(this.#now, this.#command, session),
-      error: (code) => super.error(this.#now, this.#command, session, code),
-      fired: (id, event) => super.watch(this.#now, id, session, event),
+      created: (path, zxid) => super.created(this.#now, this.#command, this.#session, path, zxid),
+      children: (names) => super.children(this.#now, this.#command, this.#session, names),
+      data: (data, stat) => super.data(this.#now, this.#command, this.#session, data, stat),
+      done: () => super.done(this.#now, this.#command, this.#session),
+      error: (code) => super.error(this.#now, this.#command, this.#session, code),
+      failed: (failure) => super.failed(this.#now, this.#command, failure),
+      fired: (id, event) => super.watch(this.#now, id, this.#session, event),
+      changed: (state, session, timeout) => {
+        this.#session = session;
+        super.session(this.#now, state, session, timeout);
+      },
     };
+    this.#now = present(now);
+    const timeout = optionalNumber("sessionTimeout", sessionTimeout);
+    if (timeout !== undefined && !(timeout >= 1 && timeout <= LONGEST)) {
+      throw unreadable(`sessionTimeout is ${shown(sessionTimeout)}: it has to be from 1 to ${LONGEST} milliseconds`);
+    }
+    this.id = server.connect(timeout);
+    this.#listen(now);
   }
 
   override open(now: number, settings: Settings, contender: Uint8Array, seed = 0): number {
@@ -69,6 +78,16 @@ export class MemoryHub extends Hub {
     super.release(now, key);
   }
 
+  override complete(now: number, key: number, tag: string, result: Uint8Array): void {
+    this.#listen(now);
+    super.complete(now, key, tag, result);
+  }
+
+  override leave(now: number, key: number): void {
+    this.#listen(now);
+    super.leave(now, key);
+  }
+
   override downgrade(now: number, key: number): void {
     this.#listen(now);
     super.downgrade(now, key);
@@ -80,8 +99,9 @@ export class MemoryHub extends Hub {
   }
 
   override handleTimeout(now: number): void {
-    this.#listen(now);
-    super.handleTimeout(now);
+    if (this.#listen(now)) {
+      super.handleTimeout(now);
+    }
   }
 
   override poll(only?: number): Output {
@@ -98,15 +118,17 @@ export class MemoryHub extends Hub {
     super.close(now, key);
   }
 
+  /** A paused hub could not release anything. */
   override shutdown(now: number): void {
+    present(now);
+    this.#server.resume(this.id);
     this.#listen(now);
     super.shutdown(now);
   }
 
   override disconnect(now: number): void {
     this.#now = present(now);
-    this.#server.end(this.#session);
-    super.session(now, "closed", this.#session);
+    answering(this.#asker, () => this.#server.disconnect(this.id, now));
   }
 
   override created(): void {
@@ -153,21 +175,21 @@ export class MemoryHub extends Hub {
     throw answersItself();
   }
 
-  /** Handles what the server has reported since the last call. */
-  #listen(now: number): void {
+  /** Handles what the server has reported since the last call. Returns whether the hub runs: otherwise it is paused. */
+  #listen(now: number): boolean {
     this.#now = present(now);
-    answering(this.#asker, () => this.#server.listen(this.#session));
+    return answering(this.#asker, () => this.#server.listen(this.id, this.#now));
   }
 
   #carryOut(poll: () => Output): Output {
-    for (;;) {
-      this.#listen(this.#now);
+    while (this.#listen(this.#now)) {
       const output = poll();
       if (output.type !== "command") {
         return output;
       }
       answering(this.#asker, () => this.#execute(output as NodeCommand));
     }
+    return PAUSED;
   }
 
   #execute({ id, operation, path, data, flags, parts }: NodeCommand): void {
@@ -175,7 +197,7 @@ export class MemoryHub extends Hub {
       this.#server.part(operationNumber(part.operation), part.path, part.data, part.flags, part.version);
     }
     this.#command = id;
-    this.#server.execute(this.#now, this.#session, id, operationNumber(operation), path, data, flags);
+    this.#server.execute(this.#now, this.id, id, operationNumber(operation), path, data, flags);
   }
 }
 

@@ -12,7 +12,7 @@ use fencepost_core::{
     claim::{Name, Policy, Step, form},
     zookeeper::{ClaimSettings, LockSettings, Request, StepSettings, Write},
 };
-use fencepost_models::memory::{Hub, Server};
+use fencepost_models::memory::{Hub, SESSION_TIMEOUT, Server};
 use fencepost_simulator::chance::Chance;
 
 use crate::{
@@ -73,7 +73,7 @@ impl Both {
 
     fn client(&mut self) -> Client {
         let at = self.at();
-        let hub = Hub::connect(&mut self.server, at, 1);
+        let hub = Hub::connect(&mut self.server, at, 1, SESSION_TIMEOUT);
         Client { hub, claimed: None }
     }
 

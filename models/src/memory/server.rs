@@ -1,0 +1,253 @@
+//! The server behind `memory:`: the model, and a connection for each hub.
+
+use alloc::vec::Vec;
+use core::time::Duration;
+
+use fencepost_core::{
+    CommandId, Failure, Instant, Outcome, SessionId,
+    sorted::SortedMap,
+    zookeeper::{Notice, Reply, Request, SessionState},
+};
+
+use crate::zookeeper;
+
+use super::{
+    connection::{Connected, Connection},
+    record::{At, Message, Record},
+};
+
+/// A server inside the process. A hub is named by its id, which [`connect`](Self::connect) returns.
+///
+/// A control changes nothing if its effect is already there: [`resume`](Self::resume) of a hub that is not paused, for
+/// example. After a control, the hubs that [`take_woken`](Self::take_woken) returns have something to poll.
+#[derive(Clone, Debug, Default)]
+pub struct Server {
+    model: zookeeper::Server,
+    connections: SortedMap<u64, Connection>,
+    record: Record,
+    executed: u32,
+}
+
+/// A node on the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Node<'a> {
+    /// The path.
+    pub path: &'a str,
+    /// The data.
+    pub data: &'a [u8],
+    /// The hub whose session owns the node; 0 if the node is not ephemeral.
+    pub hub: u64,
+}
+
+/// After how many requests the model deletes empty containers.
+const REAP_EVERY: u32 = 4096;
+
+impl Server {
+    /// An empty server.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Connects a hub, with a session of its own. Returns the hub's id. `timeout` is the session timeout that the hub
+    /// calculates with; the server does not enforce it.
+    pub fn connect(&mut self, timeout: Duration) -> u64 {
+        let connection = Connection::new(&mut self.model, timeout);
+        let hub = connection.session.0.unsigned_abs();
+        self.connections.insert(hub, connection);
+        hub
+    }
+
+    /// Ends the hub's session, and forgets the hub, which may be paused. Returns the hub's last notice.
+    pub fn disconnect(&mut self, hub: u64, now: Instant) -> Notice {
+        let known = self.connections.remove(&hub);
+        let session = known.map_or(SessionId(0), |known| known.session);
+        self.model.end_session(session);
+        let closed = Notice::Session {
+            state: SessionState::Closed,
+            session,
+            timeout: Duration::ZERO,
+        };
+        let at = At {
+            time: now,
+            hub,
+            session,
+        };
+        self.record.session(at, &closed);
+        closed
+    }
+
+    /// Executes a command of a hub. Returns its outcome, or `None` if there will be none. The hub must not be
+    /// [paused](Self::is_paused).
+    ///
+    /// A command of a suspended hub fails as [`Failure::NotSent`], and one of an unknown hub as [`Failure::Closed`].
+    pub fn execute(
+        &mut self,
+        hub: u64,
+        now: Instant,
+        id: CommandId,
+        request: Request,
+    ) -> Option<Outcome<Reply>> {
+        let Some(connection) = self.connections.get(&hub) else {
+            return Some(Outcome::Failed(Failure::Closed));
+        };
+        if !connection.attached {
+            return Some(Outcome::Failed(Failure::NotSent));
+        }
+        let session = connection.session;
+        if request == Request::Reconnect {
+            // Every other server would be this one.
+            return None;
+        }
+        self.executed = self.executed.wrapping_add(1);
+        if self.executed.is_multiple_of(REAP_EVERY) {
+            self.model.reap_containers();
+        }
+        self.model
+            .set_time(i64::try_from(now.as_micros() / 1000).unwrap_or(i64::MAX));
+        let at = At {
+            time: now,
+            hub,
+            session,
+        };
+        self.record.request(at, id, &request);
+        let Some(answered) = self.model.ask(session, id, request.into()) else {
+            return Some(Outcome::Failed(Failure::Unknown));
+        };
+        self.model.saw(session, answered.zxid);
+        self.record.reply(at, id, &answered.reply.answer);
+        Some(Outcome::Reply(answered.reply))
+    }
+
+    /// The notices for a hub since the last call. There are none while the hub is paused.
+    pub fn take_notices(&mut self, hub: u64, now: Instant) -> Vec<Notice> {
+        let Some(connection) = self.connections.get_mut(&hub) else {
+            return Vec::new();
+        };
+        if connection.paused {
+            return Vec::new();
+        }
+        let session = connection.session;
+        let at = At {
+            time: now,
+            hub,
+            session,
+        };
+        let mut notices: Vec<Notice> = connection.take_untold().collect();
+        for notice in &notices {
+            self.record.session(at, notice);
+        }
+        for told in self.model.take_told(session) {
+            self.record.watch(at, &told);
+            notices.push(told.into());
+        }
+        notices
+    }
+
+    /// The ids of the hubs that have something to poll. The server returns a hub again until the hub takes its notices.
+    #[must_use]
+    pub fn take_woken(&mut self) -> Vec<u64> {
+        let awake = self.connections.iter().filter(|(_, known)| known.awake);
+        let mut woken: Vec<u64> = awake.map(|(hub, _)| *hub).collect();
+        woken.extend(self.model.notified().map(|session| self.hub_of(session)));
+        woken.retain(|hub| !self.is_paused(*hub));
+        woken.sort_unstable();
+        woken.dedup();
+        woken
+    }
+
+    /// Ends the hub's session, as the servers do when they have not heard from a client for the session's timeout. They
+    /// delete its ephemeral nodes. A hub that is connected and not paused learns of it at once, and gets a new session.
+    /// A suspended hub learns of it when it reconnects, and a paused hub when it resumes.
+    ///
+    /// Returns false if there is no such hub; so do the other controls.
+    pub fn expire(&mut self, hub: u64) -> bool {
+        self.control(hub, Connection::expire)
+    }
+
+    /// Cuts the hub's connection. The server keeps the session until it is [expired](Self::expire), however long that
+    /// takes.
+    pub fn suspend(&mut self, hub: u64) -> bool {
+        self.control(hub, Connection::suspend)
+    }
+
+    /// Lets the hub connect again: in its session, or in a new one if the server has ended that one.
+    pub fn reconnect(&mut self, hub: u64) -> bool {
+        self.control(hub, Connection::reconnect)
+    }
+
+    /// Pauses the hub, as if its process were stopped: it gets no notices and sends no requests, and no time passes for
+    /// it. The server keeps the session until it is [expired](Self::expire).
+    pub fn pause(&mut self, hub: u64) -> bool {
+        self.control(hub, |connection, _| connection.pause())
+    }
+
+    /// Resumes the hub. It then gets the notices that it has missed.
+    pub fn resume(&mut self, hub: u64) -> bool {
+        self.control(hub, Connection::resume)
+    }
+
+    /// Whether the hub is paused.
+    #[must_use]
+    pub fn is_paused(&self, hub: u64) -> bool {
+        self.connections.get(&hub).is_some_and(|known| known.paused)
+    }
+
+    /// All hubs, in the order in which they connected.
+    pub fn sessions(&self) -> impl Iterator<Item = Connected> {
+        self.connections.iter().map(|(hub, known)| Connected {
+            hub: *hub,
+            session: known.session,
+            state: known.state(&self.model),
+            paused: known.paused,
+        })
+    }
+
+    /// All nodes, in the order of their paths, without the root.
+    pub fn nodes(&self) -> impl Iterator<Item = Node<'_>> {
+        let nodes = self.model.nodes().filter(|(path, ..)| !path.is_empty());
+        nodes.filter_map(|(path, _, session)| {
+            Some(Node {
+                path,
+                data: self.model.node(path)?.0,
+                hub: session.map_or(0, |session| self.hub_of(session)),
+            })
+        })
+    }
+
+    /// Begins a new record of all messages, or ends the present one. There is none at first. It grows until it is begun
+    /// anew.
+    pub fn record(&mut self, on: bool) {
+        self.record.turn(on);
+    }
+
+    /// The messages of the present record, or of the one that has ended, in the order in which they were sent.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        self.record.messages()
+    }
+
+    /// The model, for tests that inspect it or inject faults.
+    pub const fn model(&mut self) -> &mut zookeeper::Server {
+        &mut self.model
+    }
+
+    fn control(&mut self, hub: u64, change: impl FnOnce(&mut Connection, &mut zookeeper::Server)) -> bool {
+        let connection = self.connections.get_mut(&hub);
+        connection.is_some_and(|connection| {
+            change(connection, &mut self.model);
+            true
+        })
+    }
+
+    /// The hub that has this session. Its id is its first session's.
+    fn hub_of(&self, session: SessionId) -> u64 {
+        let first = session.0.unsigned_abs();
+        let has = |known: &Connection| known.session == session;
+        if self.connections.get(&first).is_some_and(has) {
+            return first;
+        }
+        let later = self.connections.iter().find(|(_, known)| has(known));
+        later.map_or(0, |(hub, _)| *hub)
+    }
+}
