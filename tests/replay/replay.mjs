@@ -94,7 +94,7 @@ const inputs = {
     hub.open(
       now,
       settings(step.settings),
-      Buffer.from(step.owner, "hex"),
+      Buffer.from(step.contender, "hex"),
       step.seed,
     ),
   acquire: (hub, now, step) =>

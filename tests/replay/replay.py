@@ -65,7 +65,7 @@ def put(hub: Hub, step: Step) -> str | None:
 
 def open_machine(hub: Hub, at: int, step: Step) -> None:
     """Opens a machine."""
-    hub.open(at, Settings(json.dumps(step["settings"])), bytes.fromhex(step["owner"]), step["seed"])
+    hub.open(at, Settings(json.dumps(step["settings"])), bytes.fromhex(step["contender"]), step["seed"])
 
 
 def reply(hub: Hub, at: int, step: Step) -> None:

@@ -57,7 +57,7 @@ static char *json_of(const cJSON *object) {
 
 static int open_machine(fencepost_hub *hub, const cJSON *step, uint64_t at) {
     char *json = json_of(cJSON_GetObjectItemCaseSensitive(step, "settings"));
-    const char *hex = text_of(step, "owner");
+    const char *hex = text_of(step, "contender");
     fencepost_settings *settings = NULL;
     uint8_t contender[16] = {0};
     unsigned byte;

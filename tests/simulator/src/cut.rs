@@ -67,7 +67,7 @@ impl Cut {
         let settings: Value = serde_json::from_str(settings).map_err(|error| Uncut(error.to_string()))?;
         let open = Line::Open {
             settings,
-            owner: owner(self.client, 0).to_string(),
+            contender: owner(self.client, 0).to_string(),
             seed: run.seed,
         };
         let mut text = serde_json::to_string(&header).map_err(|error| unlike(&error))?;

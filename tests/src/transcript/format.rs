@@ -43,7 +43,7 @@ pub enum Input {
         /// See the core's `Settings`.
         settings: serde_json::Value,
         /// 32 hexadecimal digits.
-        owner: String,
+        contender: String,
         /// The machine's seed.
         seed: u64,
     },

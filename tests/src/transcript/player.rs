@@ -118,12 +118,12 @@ impl Player {
         Ok(match &step.input {
             Input::Open {
                 settings,
-                owner,
+                contender,
                 seed,
             } => {
                 let settings: Settings = serde_json::from_value(settings.clone())?;
-                let owner = u128::from_str_radix(owner, 16)?.to_be_bytes();
-                hub.open(now, &settings, ContenderId(owner), *seed).map(|_| ())
+                let contender = u128::from_str_radix(contender, 16)?.to_be_bytes();
+                hub.open(now, &settings, ContenderId(contender), *seed).map(|_| ())
             }
             Input::Acquire { key, acquire_timeout } => {
                 let acquire_timeout = acquire_timeout.map_or(AcquireTimeout::Forever, |limit| {

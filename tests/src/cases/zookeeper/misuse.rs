@@ -147,10 +147,10 @@ fn after_the_shutdown(story: &mut Recorder) {
         .shutdown()
         .says(&["delete"])
         .misuse(Input::Extend { key }, "unknown-key");
-    let owner = "f".repeat(32);
+    let contender = "f".repeat(32);
     let open = Input::Open {
         settings: settings(),
-        owner,
+        contender,
         seed: 1,
     };
     story.misuse(open, "client-closed").done("delete").leaves(0);

@@ -110,10 +110,10 @@ impl Recorder {
     /// Opens a machine with these settings; gives its key.
     pub fn open(&mut self, settings: &Value) -> u64 {
         self.keys += 1;
-        let owner = format!("{:032x}", u128::from(self.keys) << 96 | 0xfeed);
+        let contender = format!("{:032x}", u128::from(self.keys) << 96 | 0xfeed);
         self.input(Input::Open {
             settings: settings.clone(),
-            owner,
+            contender,
             seed: self.keys,
         });
         self.keys
