@@ -8,7 +8,7 @@ FIRST := 1
 SERVERS := python3 $(CURDIR)/tests/servers run --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint bench site pages options soak deletions mutants matrix wheels clean \
+.PHONY: help demo test setup build lint bench site pages options soak deletions mutants matrix wheels api clean \
 	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite servers-suite http-suite crowds-suite faults-suite operations-suite interop-suite
 
 help: ## list the targets
@@ -74,6 +74,9 @@ build-wheels:
 
 wheels: ## build the Python wheels for all platforms, and the source distribution, into build/dist
 	$(PYTHON) tools/wheels
+
+api: build-wasm ## write what programs may use into tests/api, for each language
+	$(PYTHON) tools/api
 
 build-wasm:
 	cd bindings-wasm && npm run --silent build
@@ -207,6 +210,7 @@ options: ## write the options of locks, in all languages and the reference, and 
 lint: ## formatting and lints of every language
 	cargo run --quiet --package fencepost-bindgen -- options --check
 	tools/pages --check
+	$(PYTHON) tools/api --check
 	cargo fmt --all --check
 	cargo fmt --check --manifest-path bindings-rs/tests/oldest/Cargo.toml
 	cargo clippy --workspace --exclude fencepost-wasm --exclude fencepost-wasm-memory --all-targets --all-features -- -D warnings
@@ -231,6 +235,7 @@ lint: ## formatting and lints of every language
 	cd bindings-c/tests/install && ../../../.venv/bin/mypy --strict .
 	.venv/bin/mypy --strict --scripts-are-modules bindings-c/man/pages
 	.venv/bin/mypy --strict tests/readme tests/selection tools/closing-lines tools/pages tools/stutter tools/wheels --scripts-are-modules
+	.venv/bin/mypy --strict tools/api
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
 	cd bench && ../.venv/bin/mypy
 	cd bindings-wasm && npm run --silent lint
