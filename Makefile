@@ -8,7 +8,7 @@ FIRST := 1
 SERVERS := python3 $(CURDIR)/tests/servers run --
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup build lint bench site pages options soak deletions mutants matrix wheels api clean \
+.PHONY: help demo test setup build lint bench site pages options soak deletions mutants matrix wheels dist test-dist api clean \
 	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite servers-suite http-suite crowds-suite faults-suite operations-suite interop-suite
 
 help: ## list the targets
@@ -70,10 +70,18 @@ build-py:
 
 # The wheel for this machine, and the source distribution: `make test` installs both.
 build-wheels:
-	$(PYTHON) tools/wheels here
+	$(PYTHON) tools/dist wheels here
 
 wheels: ## build the Python wheels for all platforms, and the source distribution, into build/dist
-	$(PYTHON) tools/wheels
+	$(PYTHON) tools/dist wheels
+
+dist: ## build all that a release consists of into build/dist, from a clean tree; UNCLEAN=yes builds it from any
+	tools/setup release
+	$(PYTHON) tools/dist $(if $(UNCLEAN),--unclean)
+
+test-dist: ## install what `make dist` has built, alone, and test it; ARGS="again" builds it once more and compares the bytes
+	tools/setup release
+	$(PYTHON) tests/dist $(ARGS)
 
 api: build-wasm ## write what programs may use into tests/api, for each language
 	$(PYTHON) tools/api
@@ -158,6 +166,7 @@ shared-suite:
 	$(SERVERS) $(SUITE) conformance $(PYTHON) -m pytest -q tests/conformance
 	$(SERVERS) $(SUITE) bench $(PYTHON) -m pytest -q bench/tests
 	$(SUITE) site $(PYTHON) -m pytest -q tests/site
+	$(SUITE) release $(PYTHON) -m pytest -q tests/release
 
 # The servers that the tests stand on, and other servers than Redis itself; after Rust's suite, which is the shortest.
 servers-suite: rust-suite
@@ -234,8 +243,10 @@ lint: ## formatting and lints of every language
 	cd site && ../.venv/bin/mypy --strict *.py ../tests/site
 	cd bindings-c/tests/install && ../../../.venv/bin/mypy --strict .
 	.venv/bin/mypy --strict --scripts-are-modules bindings-c/man/pages
-	.venv/bin/mypy --strict tests/readme tests/selection tools/closing-lines tools/pages tools/stutter tools/wheels --scripts-are-modules
+	.venv/bin/mypy --strict tests/readme tests/selection tools/closing-lines tools/pages tools/stutter tests/release/test_version.py tests/release/test_changes.py --scripts-are-modules
 	.venv/bin/mypy --strict tools/api
+	cd tools/dist && ../../.venv/bin/mypy --strict . ../../tests/release/test_parts.py
+	cd tests/dist && MYPYPATH=../readme ../../.venv/bin/mypy --strict .
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
 	cd bench && ../.venv/bin/mypy
 	cd bindings-wasm && npm run --silent lint

@@ -1,6 +1,7 @@
 // Builds the WebAssembly modules and their glue: `dist/modules`, and `dist/hub/glue`.
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -52,7 +53,11 @@ const SMALL = {
 };
 
 /** A hash of a key is made once for an operation, if at all: written out in full, its rounds would be a twentieth of the module. */
-const COMPACT = `target.${TARGET}.rustflags=["--cfg", "sha2_backend_soft=\\"compact\\""]`;
+const FLAGS = ["--cfg", 'sha2_backend_soft="compact"'];
+/** No path of this machine gets into a module. */
+const NAMES = { [process.env.CARGO_HOME ?? join(homedir(), ".cargo")]: "/cargo", [root]: "/fencepost" };
+const RUSTFLAGS = [...FLAGS, ...Object.entries(NAMES).map(([path, name]) => `--remap-path-prefix=${path}=${name}`)];
+const COMPACT = `target.${TARGET}.rustflags=${JSON.stringify(RUSTFLAGS)}`;
 
 /** The generator's names for what a module imports, without the digests in them: as text they hardly compress. */
 function short(text) {

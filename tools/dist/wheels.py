@@ -1,12 +1,8 @@
-#!/usr/bin/env python3
-"""Builds the Python package into build/dist: a wheel for each target, and the source distribution.
+"""The Python package: a wheel for each target, and the source distribution.
 
-usage: .venv/bin/python tools/wheels [TARGET …]
-
-A target is Rust's name of a platform, or `here` for this machine's; without one, all of them are built. zig,
-from the package ziglang, links with an old glibc, and for other processors. Builds in two folders give the
-same bytes: the libraries have no path of this machine, and the list of their parts (the SBOM) has neither a
-random number nor the time.
+A target is Rust's name of a platform, or `here` for this machine's. zig, from the package ziglang, links with
+an old glibc, and for other processors. Builds in two folders give the same bytes: the libraries have no path
+of this machine, and the list of their parts (the SBOM) has neither a random number nor the time.
 """
 
 from __future__ import annotations
@@ -15,15 +11,16 @@ import base64
 import hashlib
 import json
 import os
-import platform
-import subprocess
 import sys
 import uuid
 import zipfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-DIST = ROOT / "build" / "dist"
+import notices
+import parts
+import sbom
+from project import DIST, MACHINE, ROOT, Refused, builds_alike, run
+
 PLATFORMS = {
     "x86_64-unknown-linux-gnu": "manylinux2014",
     "aarch64-unknown-linux-gnu": "manylinux2014",
@@ -34,26 +31,21 @@ PLATFORMS = {
 TIME = (1980, 1, 1, 0, 0, 0)
 
 
-def run(*command: str, **variables: str) -> None:
-    """Runs a program in the package's folder."""
-    subprocess.run(command, cwd=ROOT / "bindings-py", check=True, env={**os.environ, **variables})
-
-
-def maturin(*arguments: str, **variables: str) -> None:
-    """Runs maturin with the zig of this environment."""
+def maturin(*arguments: str, flags: str = "") -> None:
+    """Runs maturin, with the zig of this environment, in the package's folder."""
     programs = Path(sys.executable).parent
     path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    run(str(programs / "maturin"), *arguments, PATH=path, VIRTUAL_ENV=str(programs.parent), **variables)
+    command = (str(programs / "maturin"), *arguments)
+    variables = {"PATH": path, "VIRTUAL_ENV": str(programs.parent)} | ({"RUSTFLAGS": flags} if flags else {})
+    run(*command, cwd=ROOT / "bindings-py", env=variables)
 
 
 def build(target: str, folder: Path) -> Path:
     """Builds the wheel of a target."""
-    cargo = os.environ.get("CARGO_HOME", str(Path.home() / ".cargo"))
-    remap = {cargo: "/cargo", str(ROOT): "/fencepost"}
-    flags = " ".join(f"--remap-path-prefix={path}={name}" for path, name in remap.items())
     run("rustup", "--quiet", "target", "add", target)
     options = ("--release", "--quiet", "--zig", "--locked", "--target", target, "--out", str(folder))
-    maturin("build", *options, "--compatibility", PLATFORMS[target], RUSTFLAGS=flags)
+    flags = builds_alike()["RUSTFLAGS"]
+    maturin("build", *options, "--compatibility", PLATFORMS[target], flags=flags)
     (wheel,) = folder.glob("*.whl")
     return wheel
 
@@ -70,11 +62,22 @@ def without_chance(name: str, content: bytes) -> bytes:
     return json.dumps(sbom, indent=1, sort_keys=True).encode()
 
 
-def repack(wheel: Path, into: Path) -> None:
+def with_notices(files: dict[str, bytes], target: str) -> None:
+    """Adds the licences of what is compiled into the library."""
+    (metadata,) = (name for name in files if name.endswith(".dist-info/METADATA"))
+    line = b"License-File: LICENSE\n"
+    assert line in files[metadata]
+    files[metadata] = files[metadata].replace(line, line + f"License-File: {notices.NAME}\n".encode())
+    text = notices.of("fencepost-py", target)
+    files[metadata.replace("METADATA", f"licenses/{notices.NAME}")] = text.encode()
+
+
+def repack(wheel: Path, into: Path, target: str) -> Path:
     """Writes a wheel anew, always with the same bytes."""
     with zipfile.ZipFile(wheel) as made:
         modes = {entry.filename: entry.external_attr for entry in made.infolist()}
         files = {name: without_chance(name, made.read(name)) for name in made.namelist()}
+    with_notices(files, target)
     (record,) = (name for name in files if name.endswith(".dist-info/RECORD"))
     del files[record]
     lines = []
@@ -85,26 +88,25 @@ def repack(wheel: Path, into: Path) -> None:
     with zipfile.ZipFile(into / wheel.name, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
         for name, content in files.items():
             entry = zipfile.ZipInfo(name, TIME)
-            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, modes[name]
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, modes.get(name, modes[record])
             archive.writestr(entry, content)
+    return into / wheel.name
 
 
-def main(targets: list[str]) -> None:
-    """Builds all of it."""
-    targets = [f"{platform.machine()}-unknown-linux-gnu" if each == "here" else each for each in targets]
+def make(*targets: str) -> None:
+    """Builds the wheels of these targets, or of all; and the source distribution."""
+    targets = tuple(f"{MACHINE}-unknown-linux-gnu" if each == "here" else each for each in targets)
     unknown = [target for target in targets if target not in PLATFORMS]
     if unknown:
-        sys.exit(f"tools/wheels: unknown target {unknown[0]}: give one of {', '.join(PLATFORMS)}")
+        raise Refused(f"unknown target {unknown[0]}: give `here` or one of {', '.join(PLATFORMS)}")
     DIST.mkdir(parents=True, exist_ok=True)
-    for old in [*DIST.glob("fencepost-*.whl"), *DIST.glob("fencepost-*.tar.gz")]:
+    for old in [*DIST.glob("fencepost-*.whl*"), *DIST.glob("fencepost-*.tar.gz*")]:
         old.unlink()
     for target in targets or PLATFORMS:
         folder = ROOT / "build" / "wheels" / target
         for old in folder.glob("*.whl"):
             old.unlink()
-        repack(build(target, folder), DIST)
+        sbom.write(repack(build(target, folder), DIST, target), parts.of("fencepost-py", target))
     maturin("sdist", "--out", str(DIST))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    (sources,) = DIST.glob("fencepost-*.tar.gz")
+    sbom.write(sources, parts.of("fencepost-py", "all"))
