@@ -15,8 +15,9 @@ import { address, eventually, within } from "./support/servers.js";
 
 const run = promisify(execFile);
 
-/** The package's folder, from `.build/tests`. */
-const root = fileURLToPath(new URL("../..", import.meta.url));
+/** The package's folder, from `.build/tests`; or where a release is installed, with the examples beside it. */
+const installed = process.env["FENCEPOST_INSTALLED"];
+const root = installed === undefined ? fileURLToPath(new URL("../..", import.meta.url)) : `${installed}/node`;
 
 async function example(name: string, url: string): Promise<string[]> {
   const { stdout } = await run(process.execPath, [`examples/${name}.mjs`, url], { cwd: root, timeout: 20_000 });

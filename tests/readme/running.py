@@ -12,6 +12,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+#: Where tests/dist has installed a release; otherwise the snippets run with what the checkout has built.
+INSTALLED = Path(os.environ["FENCEPOST_INSTALLED"]) if "FENCEPOST_INSTALLED" in os.environ else None
+INTERPRETER = str(INSTALLED / "python" / "bin" / "python") if INSTALLED else sys.executable
+NODE = os.environ.get("FENCEPOST_NODE", "node")
+COMMAND = (
+    INSTALLED / "command" / "bin" / "fencepost" if INSTALLED else ROOT / "target" / "debug" / "fencepost"
+)
+C_LIBRARIES = INSTALLED / "c" / "lib" if INSTALLED else ROOT / "build" / "c" / "lib"
+NODE_MODULES = ROOT / "bindings-wasm" / "node_modules"
+NPM_PACKAGE = INSTALLED / "node" / "node_modules" / "fencepost" if INSTALLED else ROOT / "bindings-wasm"
 PATIENCE = 600  # seconds: the Rust snippets are compiled
 
 #: What connects to a server in the guides, by the variable that names the test server.
@@ -63,29 +73,28 @@ def run(*command: str, cwd: Path) -> str:
 def run_python(snippet: str, cwd: Path) -> str:
     """Runs a program in Python."""
     (cwd / "snippet.py").write_text(on_real_servers(snippet))
-    return run(sys.executable, "-W", "error", "snippet.py", cwd=cwd)
+    return run(INTERPRETER, "-W", "error", "snippet.py", cwd=cwd)
 
 
 def run_javascript(snippet: str, cwd: Path) -> str:
     """Runs a module beside the installed package, and beside the client libraries that it imports."""
     modules = cwd / "node_modules"
     modules.mkdir()
-    (modules / "fencepost").symlink_to(ROOT / "bindings-wasm")
+    (modules / "fencepost").symlink_to(NPM_PACKAGE)
     for name in re.findall(r'from "([a-z-]+)"', snippet):
         if name != "fencepost":
-            (modules / name).symlink_to(ROOT / "bindings-wasm" / "node_modules" / name)
+            (modules / name).symlink_to(NODE_MODULES / name)
     (cwd / "snippet.mjs").write_text(on_real_servers(snippet))
-    return run("node", "snippet.mjs", cwd=cwd)
+    return run(NODE, "snippet.mjs", cwd=cwd)
 
 
 def build_c(snippet: str, cwd: Path) -> None:
     """Builds ``snippet`` as the documentation says."""
     (cwd / "snippet.c").write_text(snippet)
-    library = ROOT / "build" / "c" / "lib"
     given = "fencepost-zookeeper.h" in snippet
     flags = subprocess.run(
         ["pkg-config", "--cflags", "--libs", "fencepost-zookeeper" if given else "fencepost-client"],
-        env=os.environ | {"PKG_CONFIG_PATH": str(library / "pkgconfig")},
+        env=os.environ | {"PKG_CONFIG_PATH": str(C_LIBRARIES / "pkgconfig")},
         capture_output=True,
         text=True,
         check=True,
@@ -93,7 +102,7 @@ def build_c(snippet: str, cwd: Path) -> None:
     if given:
         flags.append("-lzookeeper_mt")
     strict = ("-std=c99", "-Wall", "-Werror")
-    run("cc", *strict, "snippet.c", *flags, f"-Wl,-rpath,{library}", "-o", "snippet", cwd=cwd)
+    run("cc", *strict, "snippet.c", *flags, f"-Wl,-rpath,{C_LIBRARIES}", "-o", "snippet", cwd=cwd)
 
 
 def run_c(snippet: str, cwd: Path) -> str:
@@ -117,6 +126,15 @@ BESIDE = {
 }
 
 
+def rust_sources(features: str) -> str:
+    """The end of a manifest: fencepost is in the checkout, or in the crates of a release."""
+    if INSTALLED is None:
+        return f'fencepost = {{ path = "{ROOT / "bindings-rs"}"{features} }}'
+    crates = sorted((INSTALLED / "crates").iterdir())
+    patches = "".join(f'[patch.crates-io.{crate.name}]\npath = "{crate}"\n' for crate in crates)
+    return f'fencepost = {{ version = "{locked("fencepost")}"{features} }}\n{patches}'
+
+
 def run_rust(snippet: str, cwd: Path) -> str:
     """Runs the program of a package that depends on fencepost, and on the client library that it uses."""
     (cwd / "src").mkdir()
@@ -128,17 +146,15 @@ def run_rust(snippet: str, cwd: Path) -> str:
         if f"{name}::" in snippet
     )
     of_client = ', features = ["tower"]' if "web::" in snippet else ""
-    (cwd / "Cargo.toml").write_text(
-        f"""[package]
+    manifest = f"""[package]
 name = "snippet"
 edition = "2024"
-[dependencies]
-fencepost = {{ path = "{ROOT / "bindings-rs"}"{of_client} }}
-tokio = {{ version = "={locked("tokio")}", features = ["macros", "rt-multi-thread", "time"] }}
-{others}
 [workspace]
+[dependencies]
+tokio = {{ version = "={locked("tokio")}", features = ["macros", "rt-multi-thread", "time"] }}
+{others}{rust_sources(of_client)}
 """
-    )
+    (cwd / "Cargo.toml").write_text(manifest)
     target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
     return run("cargo", "run", "--quiet", "--target-dir", target, cwd=cwd)
 

@@ -11,9 +11,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from running import BLOCK, ROOT, on_real_servers, run
+from running import BLOCK, COMMAND, ROOT, on_real_servers, run
 
-COMMAND = ROOT / "target" / "debug" / "fencepost"
 HOW_TO = (ROOT / "docs/how-to/run-a-command-under-a-lock.md").read_text()
 REFERENCE = (ROOT / "docs/reference/command.md").read_text()
 JOB = "/opt/shop/nightly-report"

@@ -10,11 +10,10 @@ from pathlib import Path
 
 import fencepost
 import pytest
-from running import BLOCK, ROOT, RUN, on_real_servers, run
+from running import BLOCK, COMMAND, ROOT, RUN, on_real_servers, run
 
 PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))
 GUIDES = ["README.md", "CONTRIBUTING.md", *PAGES]
-COMMAND = ROOT / "target" / "debug" / "fencepost"
 #: What the README of a package has before a page's path: it is read without the repository, too.
 REPOSITORY = "https://github.com/fencepost/fencepost/blob/main/"
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
 import pytest
-from running import build_c, on_real_servers, run, run_c, snippets
+from running import INTERPRETER, build_c, on_real_servers, run, run_c, snippets
 
 #: A snippet that waits at its top level runs as asyncio's own shell would run it.
 PYTHON = """
@@ -72,7 +71,7 @@ def test_python(snippet: str, tmp_path: Path) -> None:
         snippet = snippet.replace("kill redis-1", "list")
     (tmp_path / "snippet.py").write_text(on_real_servers(snippet))
     (tmp_path / "program.py").write_text(PYTHON)
-    assert "done" in run(sys.executable, "-W", "error", "program.py", cwd=tmp_path)
+    assert "done" in run(INTERPRETER, "-W", "error", "program.py", cwd=tmp_path)
 
 
 @pytest.mark.parametrize("snippet", each("c", "bindings-c/README.md"))

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Installs what was built, moves it, uses it as a stranger would, and removes it: install BUILD.
 
-The last line says how many tests have passed.
+With the archive of a release instead of BUILD, it unpacks that and uses it. The last line says how many tests
+have passed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from programs import cmake_programs, pkg_config_programs, readme_programs
-from tree import HERE, PREFIX, ROOT, Tree, files, make, run
+from tree import HERE, PREFIX, ROOT, VERSION, Tree, files, make, run
 
 CXX = ["c++", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers"]
 CC = ["cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L", "-pedantic-errors", "-Wall", "-Wextra", "-Werror"]
@@ -26,7 +27,7 @@ LANGUAGES = {"c99": CC} | {f"c++{year}": [*CXX, f"-std=c++{year}", "-x", "c++"] 
 
 def nothing_built_is_an_error(tree: Tree) -> None:
     """And installs nothing."""
-    for built in ([], ["lib/libfencepost.so.0.1.0"]):
+    for built in ([], [f"lib/libfencepost.so.{VERSION}"]):
         empty = tree.scratch / f"built-{len(built)}"
         for name in built:
             (empty / name).parent.mkdir(parents=True)
@@ -47,6 +48,18 @@ def install_copies_what_was_built(tree: Tree) -> None:
     assert "ldconfig" in ended.stdout
     assert "-rpath" in ended.stdout
     (staged / PREFIX[1:]).rename(tree.prefix)
+    has_all_files(tree)
+
+
+def a_release_is_unpacked(tree: Tree) -> None:
+    """Anywhere; it also has the licences of what is compiled in."""
+    tree.unpack()
+    has_all_files(tree)
+    assert {f"share/doc/fencepost/{name}" for name in ("THIRD-PARTY.txt", "README.md")} <= files(tree.prefix)
+
+
+def has_all_files(tree: Tree) -> None:
+    """Of each library the archive, the names of the shared one, and its package."""
     there = files(tree.prefix)
     assert {
         "share/doc/fencepost/LICENSE",
@@ -57,15 +70,19 @@ def install_copies_what_was_built(tree: Tree) -> None:
         tree.libraries()
     )
     for library in tree.libraries():
-        assert {f"lib/lib{library}.a", f"lib/lib{library}.so.0.1.0", f"lib/pkgconfig/{library}.pc"} <= there
+        assert {
+            f"lib/lib{library}.a",
+            f"lib/lib{library}.so.{VERSION}",
+            f"lib/pkgconfig/{library}.pc",
+        } <= there
         assert os.readlink(tree.lib / f"lib{library}.so") == f"lib{library}.so.0"
-        assert os.readlink(tree.lib / f"lib{library}.so.0") == f"lib{library}.so.0.1.0"
+        assert os.readlink(tree.lib / f"lib{library}.so.0") == f"lib{library}.so.{VERSION}"
 
 
 def libraries_are_stripped_and_versioned(tree: Tree) -> None:
     """Only public names, with a version; no debugging information."""
     for library in tree.libraries():
-        shared = tree.lib / f"lib{library}.so.0.1.0"
+        shared = tree.lib / f"lib{library}.so.{VERSION}"
         dynamic = run("readelf", "--dynamic", "--wide", shared)
         assert f"soname: [lib{library}.so.0]" in dynamic
         assert set(re.findall(r"R(?:UN)?PATH\).*\[(.*)\]", dynamic)) <= {"$ORIGIN"}, dynamic
@@ -149,9 +166,8 @@ def uninstall_leaves_nothing(tree: Tree) -> None:
     assert make("uninstall", f"PREFIX={tree.prefix}").returncode == 0, "a second time"
 
 
-TESTS: list[Callable[[Tree], None]] = [
-    nothing_built_is_an_error,
-    install_copies_what_was_built,
+Tests = list[Callable[[Tree], None]]
+USED: Tests = [
     libraries_are_stripped_and_versioned,
     nothing_names_the_folder_of_the_sources,
     headers_are_clean,
@@ -160,9 +176,15 @@ TESTS: list[Callable[[Tree], None]] = [
     readme_programs,
     pkg_config_programs,
     cmake_programs,
+]
+BUILT: Tests = [
+    nothing_built_is_an_error,
+    install_copies_what_was_built,
+    *USED,
     another_folder_for_libraries,
     uninstall_leaves_nothing,
 ]
+RELEASED: Tests = [a_release_is_unpacked, *USED]
 
 
 def main() -> int:
@@ -170,14 +192,15 @@ def main() -> int:
     failed = 0
     with tempfile.TemporaryDirectory(prefix="fencepost-install-") as scratch:
         tree = Tree(Path(sys.argv[1]).resolve(), Path(scratch).resolve())
-        for test in TESTS:
+        tests = RELEASED if tree.is_release else BUILT
+        for test in tests:
             try:
                 test(tree)
                 print(f"ok     {test.__name__}", flush=True)
             except Exception:
                 failed += 1
                 print(f"FAILED {test.__name__}\n{traceback.format_exc()}", flush=True)
-    print(f"{len(TESTS) - failed} passed, {failed} failed")
+    print(f"{len(tests) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

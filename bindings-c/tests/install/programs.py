@@ -7,7 +7,7 @@ import re
 import shlex
 from pathlib import Path
 
-from tree import SOURCES, Tree, readme_blocks, run, shop, tried
+from tree import SOURCES, VERSION, Tree, readme_blocks, run, shop, tried
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 #: The examples that need no server, with what each prints.
@@ -132,7 +132,7 @@ endforeach()
 
 #: What asks for another version or another library is refused, and named.
 REFUSED = {
-    "find_package(fencepost 9.1 REQUIRED)": "fencepost-config.cmake, version: 0.1.0",
+    "find_package(fencepost 9.1 REQUIRED)": f"fencepost-config.cmake, version: {VERSION}",
     "find_package(fencepost 0.1...0.2 REQUIRED COMPONENTS nats)": "has no library for the component nats",
 }
 

@@ -1,4 +1,4 @@
-"""An installed tree: made by `make install`, moved, looked at, used, and removed."""
+"""An installed tree: made by `make install` and moved, or unpacked; looked at, used, and removed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,16 @@ HERE = Path(__file__).resolve().parent
 SOURCES = HERE.parent.parent
 ROOT = SOURCES.parent
 PREFIX = "/opt/fencepost"
+
+
+def version() -> str:
+    """The version of the project."""
+    found = re.search(r'^\[workspace\.package\]\nversion = "(.+)"$', (ROOT / "Cargo.toml").read_text(), re.M)
+    assert found is not None
+    return found[1]
+
+
+VERSION = version()
 
 
 def environment(**more: str) -> dict[str, str]:
@@ -65,7 +75,7 @@ def files(folder: Path) -> set[str]:
 class Tree:
     """The tree that the tests share."""
 
-    #: Where make has built.
+    #: Where make has built; or the archive of a release, which is unpacked instead of installed.
     build: Path
     #: For all that the tests write.
     scratch: Path
@@ -80,13 +90,24 @@ class Tree:
         """The libraries."""
         return self.prefix / "lib"
 
+    @property
+    def is_release(self) -> bool:
+        """Whether the tree comes from an archive."""
+        return self.build.is_file()
+
+    def unpack(self) -> None:
+        """Unpacks the archive."""
+        self.prefix.mkdir()
+        run("tar", "-xf", self.build, "--strip-components=1", "-C", self.prefix)
+
     def install(self, destination: Path, *more: str) -> subprocess.CompletedProcess[str]:
         """Installs below a folder."""
         return make("install", f"BUILD={self.build}", f"DESTDIR={destination}", f"PREFIX={PREFIX}", *more)
 
     def libraries(self) -> list[str]:
         """The names of the libraries that have been built."""
-        return sorted(path.name[3:-2] for path in (self.build / "lib").glob("libfencepost*.a"))
+        lib = self.lib if self.is_release else self.build / "lib"
+        return sorted(path.name[3:-2] for path in lib.glob("libfencepost*.a"))
 
     def pkg_config(self, *arguments: str) -> list[str]:
         """The flags of the installed tree, each as an argument."""

@@ -1,4 +1,5 @@
-// The package as it is shipped, installed in a folder of its own, without the client libraries.
+// The package as it is shipped, installed in a folder of its own, without the client libraries. `FENCEPOST_PACKED` is the archive that a release
+// has made of it.
 
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -14,13 +15,17 @@ export const root = fileURLToPath(new URL("../..", import.meta.url));
 /** A folder in whose `node_modules` there is only this package. `packed`: the archive that it comes from. */
 export async function installed() {
   const folder = await mkdtemp(join(tmpdir(), "fencepost-packed-"));
-  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], { cwd: root });
-  const packed = join(folder, JSON.parse(stdout)[0].filename);
+  const packed = process.env.FENCEPOST_PACKED ?? (await pack(folder));
   const place = join(folder, "node_modules", "fencepost");
   await mkdir(place, { recursive: true });
   await run("tar", ["-xf", packed, "--strip-components=1", "-C", place]);
   await writeFile(join(folder, "package.json"), '{ "type": "module" }');
   return { folder, packed, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+async function pack(folder) {
+  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], { cwd: root });
+  return join(folder, JSON.parse(stdout)[0].filename);
 }
 
 /** Runs a tool of `node_modules/.bin`. */

@@ -1,0 +1,46 @@
+"""Builds a release once more, in another folder and under another home, and compares the bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from install import DIST, ROOT
+
+
+def sums(folder: Path) -> dict[str, str]:
+    """The digest of each artefact."""
+    paths = (path for path in folder.iterdir() if path.name != "SHA256SUMS")
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+
+def main(parts: list[str]) -> int:
+    """Builds the parts, or all; 1 if a file differs from the one in build/dist."""
+    with tempfile.TemporaryDirectory(prefix="fencepost-again-") as scratch:
+        home, clone = Path(scratch) / "home", Path(scratch) / "checkout"
+        home.mkdir()
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
+        shutil.copytree(
+            ROOT / "bindings-wasm" / "node_modules", clone / "bindings-wasm" / "node_modules", symlinks=True
+        )
+        tools = ROOT / "build" / "release-tools"
+        if tools.exists():
+            (clone / "build").mkdir()
+            (clone / "build" / "release-tools").symlink_to(tools)
+        # The same compiler; cargo gets the sources of the dependencies anew.
+        rustup = os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup"))
+        env = {**os.environ, "HOME": str(home), "CARGO_HOME": str(home / ".cargo"), "RUSTUP_HOME": rustup}
+        for part in parts or [""]:
+            command = [sys.executable, "tools/dist", *([part] if part else [])]
+            subprocess.run(command, cwd=clone, env=env, check=True)
+        before, now = sums(DIST), sums(clone / "build" / "dist")
+    differ = sorted(name for name, digest in now.items() if before.get(name) != digest)
+    same = sorted(set(now) - set(differ))
+    print("\n".join([*(f"same bytes: {name}" for name in same), *(f"DIFFERENT: {name}" for name in differ)]))
+    print(f"{len(same)} passed, {len(differ)} failed")
+    return 1 if differ or not same else 0
