@@ -132,21 +132,22 @@ answer(fencepost_hub *hub, uint64_t id, const char *const *texts, const uint8_t 
 
 static void results_are_any_bytes(void) {
     static const char *const claimed[] = {"claimed", "1790000000000001", "2", NULL};
-    static const char *const looked[] = {"looked",      "1790086400000",
-                                         "format",      "1",
-                                         "state",       "done",
-                                         "attempt",     "6f74686572206f6e6520697320686572-1",
-                                         "fence",       "7",
-                                         "fingerprint", "print",
-                                         "retention",   "86400000",
-                                         "tag",         "raw",
-                                         "result",      NULL};
+    static const char *const looked[] = {"looked", NULL};
+    static const char head[] = "fencepost-record:1\n"
+                               "state:4:done\n"
+                               "attempt:34:6f74686572206f6e6520697320686572-1\n"
+                               "fence:1:7\n"
+                               "fingerprint:5:print\n"
+                               "retention:8:86400000\n"
+                               "kept:13:1790086400000\n"
+                               "tag:3:raw\n"
+                               "result:256:";
     fencepost_scope *scope = payments();
     fencepost_settings *settings = NULL;
     fencepost_output output = {.size = sizeof output};
     const fencepost_event *event;
     fencepost_hub *hub = NULL;
-    uint8_t all[256];
+    uint8_t all[256], record[sizeof head + sizeof all];
     uint64_t key, id;
     bool sent = false;
     size_t i;
@@ -171,7 +172,10 @@ static void results_are_any_bytes(void) {
 
     CHECK_RESULT(fencepost_scope_look(scope, BYTES("order-17"), &settings), FENCEPOST_OK);
     id = begin(hub, settings, &key);
-    event = answer(hub, id, looked, all, sizeof all);
+    memcpy(record, head, sizeof head - 1);
+    memcpy(record + sizeof head - 1, all, sizeof all);
+    record[sizeof record - 1] = '\n';
+    event = answer(hub, id, looked, record, sizeof record);
     NEED(event != NULL && event->kind == FENCEPOST_EVENT_KIND_LOOKED && event->record != NULL);
     CHECK(event->record->state == FENCEPOST_RECORD_STATE_DONE && event->record->policy == FENCEPOST_POLICY_RETAKE);
     CHECK(event->record->fence == 7 && event->record->guard == 8 && event->record->kept_until == 1790086400000u);

@@ -38,12 +38,13 @@ def event(hub: Hub) -> Event:
     return output
 
 
-def done(result: bytes) -> list[bytes]:
-    """The fields of a record that has a result, as the server answers them."""
-    fields = {"format": "1", "state": "done", "attempt": f"{'6f' * 16}-1", "fence": "1790000000000000"}
-    fields |= {"fingerprint": "print", "retention": "86400000", "tag": "png"}
-    flat = [part.encode() for pair in fields.items() for part in pair]
-    return [b"1790086400000", *flat, b"result", result]
+def done(result: bytes) -> bytes:
+    """A record that has a result, as the server answers it."""
+    fields = {"state": "done", "attempt": f"{'6f' * 16}-1", "fence": "1790000000000000", "fingerprint": "print"}
+    fields |= {"retention": "86400000", "kept": "1790086400000", "tag": "png"}
+    texts = {name: value.encode() for name, value in fields.items()} | {"result": result}
+    lines = [b"%s:%d:%s" % (name.encode(), len(value), value) for name, value in texts.items()]
+    return b"\n".join([b"fencepost-record:1", *lines, b""])
 
 
 @pytest.mark.parametrize("row", ROWS, ids=json.dumps)
@@ -107,7 +108,7 @@ def test_a_claim_is_completed_with_any_bytes() -> None:
 
 def test_a_replay_has_any_bytes() -> None:
     hub, _, command = opened(scope().consume("order-17", b"alice", b"print"))
-    hub.reply(1_000_100, command.id, [b"replayed", *done(EVERY_BYTE)])
+    hub.reply(1_000_100, command.id, [b"replayed", done(EVERY_BYTE)])
     told = event(hub)
     record = told.record
     assert told.name == "replayed"

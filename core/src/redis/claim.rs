@@ -8,8 +8,8 @@
 //! - KEYS: the record, the tombstone of this attempt; for an update also the record of its id. All are in one slot.
 //! - ARGV: the attempt, how long to keep the tombstone in ms; then what the step needs, in the order of
 //!   [`call`]. The last argument of a step that can end a claim is the channel for the waiters.
-//! - Answers `{word}` or `{word, detail…}`: see [`read_answer`]. With a record come the last moment at which it counts,
-//!   and all fields.
+//! - Answers `{word}` or `{word, detail…}`: see [`read_answer`]. A record is one detail, in its form as
+//!   [bytes](form::encode): client libraries take as long for each field as for a whole record.
 //!
 //! As in the scripts of locks, a script's first command is a write: a replica refuses it, and a full server still
 //! serves claims. The tombstone's time to live is what it writes, whether or not there is a tombstone. Every script
@@ -22,8 +22,8 @@ use core::time::Duration;
 use crate::{
     Fence, Refusal,
     claim::{
-        Answer, Claim, Content, Corrupt, Lost, Name, Record, Request, Step,
-        form::{self, FORMAT},
+        Answer, Claim, Content, Corrupt, Lost, Name, Request, Step,
+        form,
         outcome,
     },
     text::{decimal, whole},
@@ -210,9 +210,9 @@ pub fn read_answer(reply: &Reply) -> Option<Answer> {
     let Reply::Array(items) = reply else { return None };
     let (word, details) = items.split_first()?;
     let detail = |at: usize| details.get(at).and_then(number);
-    let record = || {
-        let (kept_until, hash) = details.split_first()?;
-        Some(read_record(number(kept_until)?, hash))
+    let record = || match details {
+        [Reply::Bytes(record)] => Some(form::decode(record).map(|record| record.map(Box::new))),
+        _ => None,
     };
     Some(match bytes(word)? {
         b"claimed" => Answer::Claimed {
@@ -256,32 +256,6 @@ pub fn read_answer(reply: &Reply) -> Option<Answer> {
         },
         _ => return None,
     })
-}
-
-/// A record from the answer to `HGETALL`, and the last moment at which it counts (0: it has no end).
-///
-/// # Errors
-/// [`Corrupt`] if the hash is no record.
-pub fn read_record(kept_until: u64, hash: &[Reply]) -> Result<Option<Box<Record>>, Corrupt> {
-    let (pairs, []) = hash.as_chunks::<2>() else {
-        return Err(Corrupt);
-    };
-    if pairs.is_empty() {
-        return Ok(None);
-    }
-    let field = |name: &str| {
-        let pair = pairs
-            .iter()
-            .find(|[known, _]| bytes(known) == Some(name.as_bytes()));
-        pair.and_then(|[_, value]| bytes(value))
-    };
-    if field("format") != Some(FORMAT.as_bytes()) {
-        return Err(Corrupt);
-    }
-    // The time to live says it.
-    let mut record = form::from_fields(|name| field(name).filter(|_| name != "kept"))?;
-    record.kept_until = kept_until;
-    Ok(Some(Box::new(record)))
 }
 
 fn bytes(reply: &Reply) -> Option<&[u8]> {

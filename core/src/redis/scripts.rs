@@ -90,27 +90,27 @@ scripts! {
     ///   script ignores that: waiters also poll.
     Release = ["release"], "5ef42edee06d1231c6247cd90cbbaf53b619df58";
     /// Asks to run an operation. See [`claim`](super::claim).
-    Claim = ["claim/record", "claim/claiming", "claim/claim"], "b9e9d8f9c98421031152df2878fa73fa194d2b94";
+    Claim = ["claim/record", "claim/claiming", "claim/claim"], "8471937ff0c225df3fc5d71f256d1b084679edaf";
     /// Extends the lease of a claim. See [`claim`](super::claim).
-    RenewClaim = ["claim/record", "claim/renew"], "49453004fceb53fd86a9bbca01b85ebb69db30b0";
+    RenewClaim = ["claim/record", "claim/renew"], "3508b6105d4c0c698853620fcec51adc6a6cddaa";
     /// Stores the result of a claim. See [`claim`](super::claim).
-    Complete = ["claim/record", "claim/complete"], "a66bd224a2bd4759f3e51b06cbbb858a4c4a241e";
+    Complete = ["claim/record", "claim/complete"], "94cf2bef4cc92349f61d8368e2a9bc07c52f6484";
     /// Ends a claim: nothing has happened. See [`claim`](super::claim).
-    ReleaseClaim = ["claim/record", "claim/ending", "claim/release"], "1f864ccbab780c9aa7a7c15f37a5ad94c22ac227";
+    ReleaseClaim = ["claim/record", "claim/ending", "claim/release"], "0b122ac1f1509b653ea155e16e051a7a97931424";
     /// Ends a claim: the outcome is unknown. See [`claim`](super::claim).
-    Leave = ["claim/record", "claim/ending", "claim/leave"], "feb31d26579ac396d18226b0a61507d0da794e1c";
+    Leave = ["claim/record", "claim/ending", "claim/leave"], "d9834e42a298de6060f0e648edd3cdac1c342447";
     /// Makes a token. See [`claim`](super::claim).
-    Issue = ["claim/record", "claim/issue"], "2743439a7eb38304386eec4c4c8629465d873b7e";
+    Issue = ["claim/record", "claim/issue"], "f192eeaba49e7ab4258e55f894777743c2ac7d25";
     /// Claims and completes. See [`claim`](super::claim).
-    Register = ["claim/record", "claim/claiming", "claim/register"], "908efc7337cb0916bcd6ae2d056e6d11ce4331eb";
+    Register = ["claim/record", "claim/claiming", "claim/register"], "dad2112f228a8d9ed3e8ee112ae1c0d7b81dafdd";
     /// Replaces a value. See [`claim`](super::claim).
-    Update = ["claim/record", "claim/update"], "ca5df5304503781093ae11b267e943ab3226d2c4";
+    Update = ["claim/record", "claim/update"], "57ac76a088e864c2e4bc874cce49a33c125f02c9";
     /// Reads a record. See [`claim`](super::claim).
-    Look = ["claim/record", "claim/look"], "17ab1f1ae63b6ab23f3a25727d1972bbb2669299";
+    Look = ["claim/record", "claim/look"], "d955a4db60f9b52dec023569f6add73c132f3747";
     /// An operator stores a result. See [`claim`](super::claim).
-    Settle = ["claim/record", "claim/settle"], "63156225ce343d7decd79a7fb0d64d36b0b24129";
+    Settle = ["claim/record", "claim/settle"], "f48a6d03dec97547eff2fbc4ab7e38e722c610a4";
     /// An operator deletes a record. See [`claim`](super::claim).
-    Forget = ["claim/record", "claim/forget"], "8b6795cd432fc4e9e1f0bc5720bc3b1af5d1a1ca";
+    Forget = ["claim/record", "claim/forget"], "e4f984821e453423dca00a60fb7041cb41e426a8";
 }
 
 #[cfg(test)]

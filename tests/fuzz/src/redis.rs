@@ -65,11 +65,11 @@ pub(crate) fn reply(request: &Request, variant: u8) -> (Reply, &'static str) {
         32 => (words(&["lost", "gone"]), "lost"),
         33 => (words(&["lost", "superseded"]), "superseded"),
         34 => (words(&["lost", "done"]), "done"),
-        35 => (words(&[&["replayed", "0"], &RECORD[..]].concat()), "replayed"),
-        36 => (words(&[&["conflict", "0"], &RECORD[..]].concat()), "conflict"),
-        37 => (words(&[&["looked", "0"], &RECORD[..]].concat()), "looked"),
+        35 => (words(&["replayed", RECORD]), "replayed"),
+        36 => (words(&["conflict", RECORD]), "conflict"),
+        37 => (words(&["looked", RECORD]), "looked"),
         38 => (words(&["applied", "4"]), "applied"),
-        _ => (words(&["looked", "0"]), "looked for nothing"),
+        _ => (words(&["looked", NO_RECORD]), "looked for nothing"),
     }
 }
 
@@ -84,7 +84,7 @@ fn healthy(request: &Request) -> (Reply, &'static str) {
         Some(Script::ReleaseClaim | Script::Leave) => (words(&["released"]), "released"),
         Some(Script::Issue) => (words(&["issued"]), "issued"),
         Some(Script::Update) => (words(&["applied", "1"]), "applied"),
-        Some(Script::Look) => (words(&["looked", "0"]), "looked for nothing"),
+        Some(Script::Look) => (words(&["looked", NO_RECORD]), "looked for nothing"),
         Some(Script::Forget) => (words(&["forgotten"]), "forgotten"),
         _ => (Array(vec![Int(1), Bytes(b"17".to_vec())]), "yes"),
     }
@@ -94,18 +94,13 @@ fn words(words: &[&str]) -> Reply {
     Array(words.iter().map(|word| Bytes(word.as_bytes().to_vec())).collect())
 }
 
-/// The fields of a record.
-const RECORD: [&str; 12] = [
-    "format",
-    "1",
-    "state",
-    "done",
-    "attempt",
-    "6f74686572206f6e6520697320686572-1",
-    "fence",
-    "16",
-    "retention",
-    "9000",
-    "result",
-    "[]",
-];
+/// A record.
+const RECORD: &str = "fencepost-record:1\n\
+    state:4:done\n\
+    attempt:34:6f74686572206f6e6520697320686572-1\n\
+    fence:2:16\n\
+    retention:4:9000\n\
+    result:2:[]\n";
+
+/// What a script answers for a record that does not exist.
+const NO_RECORD: &str = "fencepost-record:1\n";

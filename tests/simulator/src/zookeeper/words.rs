@@ -2,6 +2,7 @@
 
 use fencepost_core::zookeeper::Answer;
 use fencepost_models::zookeeper::words;
+pub(super) use fencepost_models::zookeeper::words::notice;
 
 use super::Ask;
 

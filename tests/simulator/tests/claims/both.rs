@@ -7,10 +7,11 @@ use fencepost_core::{
     claim::{
         Change, Corrupt, Decision, Known, Name, Record, Request, ServerTime, State, Step, Tombstone,
         UpdateId, decide,
+        form::{self, FORMAT},
     },
     redis::{
         Reply,
-        claim::{self, read_answer, read_record},
+        claim::{self, read_answer},
     },
 };
 use fencepost_models::redis::{ConnectionId, Server};
@@ -87,7 +88,7 @@ impl<'a> Both<'a> {
         };
         let kept_until = u64::try_from(left).map_or(0, |left| self.now / 1000 + left);
         match self.call(&[b"HGETALL", key.as_bytes()]) {
-            Reply::Array(hash) => read_record(kept_until, &hash).map(|record| record.map(|record| *record)),
+            Reply::Array(hash) => read(kept_until, &hash),
             other => panic!("{other:?}"),
         }
     }
@@ -185,4 +186,27 @@ fn update_of(request: &Request) -> Option<usize> {
             .position(|id| UpdateId::new(id).as_ref() == Ok(&update.id)),
         _ => None,
     }
+}
+
+/// The record in a hash, whose time to live is what `kept` says elsewhere.
+fn read(kept_until: u64, hash: &[Reply]) -> Result<Option<Record>, Corrupt> {
+    let (pairs, []) = hash.as_chunks::<2>() else {
+        panic!("a hash has pairs: {hash:?}");
+    };
+    if pairs.is_empty() {
+        return Ok(None);
+    }
+    let field = |name: &str| {
+        let is_it = |[known, _]: &&[Reply; 2]| *known == Reply::Bytes(name.as_bytes().to_vec());
+        match pairs.iter().find(is_it) {
+            Some([_, Reply::Bytes(value)]) => Some(value.as_slice()),
+            _ => None,
+        }
+    };
+    if field("format") != Some(FORMAT.as_bytes()) {
+        return Err(Corrupt);
+    }
+    let mut record = form::from_fields(|name| field(name).filter(|_| name != "kept"))?;
+    record.kept_until = kept_until;
+    Ok(Some(record))
 }

@@ -1,5 +1,5 @@
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
-local record, corrupt, words = read(KEYS[1])
+local record, corrupt = read(KEYS[1])
 if corrupt then
   return {'corrupt-record'}
 end
@@ -20,4 +20,4 @@ end
 if not record or record.state ~= 'done' then
   return lost(record, ARGV[1])
 end
-return completed(record, words, ARGV[1], ARGV[3], ARGV[4])
+return completed(record, ARGV[1], ARGV[3], ARGV[4])

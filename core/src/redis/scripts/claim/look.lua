@@ -1,6 +1,6 @@
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
-local _, corrupt, words = read(KEYS[1])
+local record, corrupt = read(KEYS[1])
 if corrupt then
   return {'corrupt-record'}
 end
-return shown('looked', KEYS[1], words)
+return shown('looked', KEYS[1], record)

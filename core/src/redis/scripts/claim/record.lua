@@ -33,13 +33,13 @@ end
 local function read(key)
   local words = redis.call('HGETALL', key)
   if #words == 0 then
-    return nil, false, words
+    return nil, false
   end
   local record = {}
   for at = 1, #words, 2 do
     record[words[at]] = words[at + 1]
   end
-  return record, not sound(record), words
+  return record, not sound(record)
 end
 
 local function digits(number)
@@ -74,14 +74,28 @@ local function clock()
   return micros, math.floor(micros / 1000)
 end
 
-local function shown(answer, key, words)
-  local _, now = clock()
-  local left = redis.call('PTTL', key)
-  local reply = {answer, left < 0 and '0' or digits(now + left)}
-  for at, word in ipairs(words) do
-    reply[at + 2] = word
+local function shown(answer, key, record)
+  local text = {'fencepost-record:1\n'}
+  local function add(name, value)
+    if value then
+      for _, piece in ipairs({name, ':', #value, ':', value, '\n'}) do
+        text[#text + 1] = piece
+      end
+    end
   end
-  return reply
+  if record then
+    local _, now = clock()
+    local left = redis.call('PTTL', key)
+    for at = 2, #names do
+      if names[at] == 'version' then
+        add('kept', left >= 0 and digits(now + left))
+      end
+      add(names[at], record[names[at]])
+    end
+    add('tag', record.tag)
+    add('result', record.result)
+  end
+  return {answer, table.concat(text)}
 end
 
 local function runs(record, attempt)
@@ -98,9 +112,9 @@ local function lost(record, attempt)
   return {'lost', 'superseded'}
 end
 
-local function completed(record, words, attempt, tag, result)
+local function completed(record, attempt, tag, result)
   if record.attempt ~= attempt then
-    return shown('replayed', KEYS[1], words)
+    return shown('replayed', KEYS[1], record)
   end
   return {(record.tag or '') == tag and (record.result or '') == result and 'completed' or 'mismatch'}
 end

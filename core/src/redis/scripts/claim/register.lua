@@ -1,7 +1,7 @@
 if redis.call('PEXPIRE', KEYS[2], ARGV[2]) == 1 then
   return {'given-up'}
 end
-local record, corrupt, words = read(KEYS[1])
+local record, corrupt = read(KEYS[1])
 if corrupt then
   return {'corrupt-record'}
 end
@@ -17,4 +17,4 @@ end
 if answer[1] ~= 'replayed' then
   return answer
 end
-return completed(record, words, ARGV[1], ARGV[9], ARGV[10])
+return completed(record, ARGV[1], ARGV[9], ARGV[10])

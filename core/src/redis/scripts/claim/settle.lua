@@ -1,5 +1,5 @@
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
-local record, corrupt, words = read(KEYS[1])
+local record, corrupt = read(KEYS[1])
 if corrupt then
   return {'corrupt-record'}
 end
@@ -10,7 +10,7 @@ if record.state == 'value' then
   return {'mismatch'}
 end
 if record.state == 'done' then
-  return completed(record, words, ARGV[1], ARGV[4], ARGV[5])
+  return completed(record, ARGV[1], ARGV[4], ARGV[5])
 end
 if guard(record) ~= ARGV[3] then
   return {'lost', 'superseded'}

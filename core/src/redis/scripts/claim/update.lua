@@ -1,6 +1,6 @@
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
-local record, corrupt, words = read(KEYS[1])
-local operation, illegible, seen = read(KEYS[3])
+local record, corrupt = read(KEYS[1])
+local operation, illegible = read(KEYS[3])
 if corrupt or illegible then
   return {'corrupt-record'}
 end
@@ -11,14 +11,14 @@ if operation then
   if operation.attempt == ARGV[1] then
     return {'applied', operation.version or '0'}
   end
-  return shown('replayed', KEYS[3], seen)
+  return shown('replayed', KEYS[3], operation)
 end
 if record and record.state ~= 'value' then
   return {'mismatch'}
 end
 local version = record and record.version or '0'
 if version ~= ARGV[3] then
-  return shown('conflict', KEYS[1], words)
+  return shown('conflict', KEYS[1], record)
 end
 version = digits(following(version))
 put(KEYS[1], {state = 'value', attempt = ARGV[1], version = version, tag = ARGV[6], result = ARGV[7]})

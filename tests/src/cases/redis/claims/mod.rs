@@ -59,26 +59,21 @@ fn in_progress(left: i64) -> Value {
     json!(["in-progress", left])
 }
 
+/// What a script answers for a record that does not exist.
+const NO_RECORD: &str = "fencepost-record:1\n";
+
 /// A script's answer with the record of an operation that another attempt has completed.
 fn with_record(word: &str) -> Value {
     json!([
         word,
-        "1790086400000",
-        "format",
-        "1",
-        "state",
-        "done",
-        "attempt",
-        "6f74686572206f6e6520697320686572-1",
-        "fence",
-        "1790000000000000",
-        "fingerprint",
-        "print",
-        "retention",
-        "86400000",
-        "tag",
-        "json",
-        "result",
-        "{\"paid\": 17}",
+        "fencepost-record:1\n\
+         state:4:done\n\
+         attempt:34:6f74686572206f6e6520697320686572-1\n\
+         fence:16:1790000000000000\n\
+         fingerprint:5:print\n\
+         retention:8:86400000\n\
+         kept:13:1790086400000\n\
+         tag:4:json\n\
+         result:12:{\"paid\": 17}\n",
     ])
 }

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{claim, claimed, in_progress, lost, run, settings, step, with_record};
+use super::{claim, claimed, in_progress, lost, run, settings, step, with_record, NO_RECORD};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "redis":
@@ -152,7 +152,7 @@ fn single_steps(story: &mut Recorder) {
         (step("update", &update), json!(["applied", "4"]), "completed"),
         (step("update", &update), with_record("replayed"), "replayed"),
         (step("look", &json!({})), with_record("looked"), "looked"),
-        (step("look", &json!({})), json!(["looked", "0"]), "looked"),
+        (step("look", &json!({})), json!(["looked", NO_RECORD]), "looked"),
         (step("settle", &settle), json!(["completed"]), "completed"),
         (
             step("forget", &json!({"version": 1})),
@@ -207,7 +207,7 @@ fn single_steps_refused(story: &mut Recorder) {
         ),
         (
             step("update", &update),
-            json!(["conflict", "0"]),
+            json!(["conflict", NO_RECORD]),
             "refused conflict",
         ),
         (
