@@ -29,7 +29,7 @@ export function missing(server: string, packages: string): DriverError {
 }
 
 /** The error for a version of a library that does not have what the driver needs. */
-export function tooOld(name: string, packages: string): DriverError {
+export function unsupportedVersion(name: string, packages: string): DriverError {
   const text = `the installed version of ${name} is not one that fencepost works with: npm install ${packages}`;
   return new DriverError(509, "driver-unsupported", text);
 }

@@ -7,7 +7,7 @@
 import { library } from "#library/ioredis";
 
 import type { RedisAddress } from "../../hub/addresses.js";
-import { exported, tooOld } from "../packages.js";
+import { exported, unsupportedVersion } from "../packages.js";
 import { RedisDriver } from "./driver.js";
 import * as ioRedis from "./ioredis.js";
 import { at, trusted } from "./place.js";
@@ -29,7 +29,7 @@ async function found(): Promise<Class | null> {
   // Before 5.1, the class is only the default export. Before 5, it is a plain function.
   const Redis = exported(named ?? main);
   if (Redis !== null && !Function.prototype.toString.call(Redis).startsWith("class")) {
-    throw tooOld("ioredis", IOREDIS);
+    throw unsupportedVersion("ioredis", IOREDIS);
   }
   return Redis;
 }

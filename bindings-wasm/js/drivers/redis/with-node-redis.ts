@@ -7,7 +7,7 @@
 import { library } from "#library/redis";
 
 import type { RedisAddress } from "../../hub/addresses.js";
-import { exported, tooOld } from "../packages.js";
+import { exported, unsupportedVersion } from "../packages.js";
 import { RedisDriver } from "./driver.js";
 import * as nodeRedis from "./node-redis.js";
 import { at, trusted } from "./place.js";
@@ -27,7 +27,7 @@ async function created() {
   const { createClient, createSentinel } = (await library()) ?? {};
   if (exported(createClient) !== null && exported(createSentinel) === null) {
     // The version is older than 5.
-    throw tooOld("redis", NODE_REDIS);
+    throw unsupportedVersion("redis", NODE_REDIS);
   }
   return exported(createClient);
 }

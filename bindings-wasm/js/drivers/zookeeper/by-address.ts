@@ -7,7 +7,7 @@
 import { library } from "#library/node-zookeeper-client";
 
 import type { Address } from "../../hub/addresses.js";
-import { exported, missing, tooOld } from "../packages.js";
+import { exported, missing, unsupportedVersion } from "../packages.js";
 import { type Acl, checkedAcl } from "./acl.js";
 import { ZooKeeperDriver } from "./driver.js";
 import { type ZkClient, isZkClient, withServers } from "./library.js";
@@ -27,7 +27,7 @@ export async function zooKeeperDriver(
   }
   const client = () => createClient(hosts, { sessionTimeout, retries: 0 }) as unknown as ZkClient;
   if (!isZkClient(client())) {
-    throw tooOld("node-zookeeper-client", PACKAGE);
+    throw unsupportedVersion("node-zookeeper-client", PACKAGE);
   }
   return new ZooKeeperDriver({ make: () => withServers(client(), hosts) }, acl, hosts);
 }
