@@ -5,10 +5,13 @@ mod contenders;
 mod demo;
 #[cfg(unix)]
 mod exec;
+mod failure;
 mod manual;
 mod output;
 mod record;
+mod scope;
 mod time;
+mod token;
 
 use std::process::ExitCode;
 
@@ -18,7 +21,7 @@ use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 #[derive(Parser)]
 #[command(name = "fencepost", version)]
 struct Arguments {
-    /// Where the server is, for the commands `exec` and `record`
+    /// Where the server is, for the commands `exec`, `record` and `token`
     #[arg(long = "url", value_name = "URL")]
     address: Option<String>,
     #[command(subcommand)]
@@ -37,6 +40,8 @@ enum Command {
     Revoke(contenders::One),
     /// Look at the record of an idempotent operation, give it a result, or delete it
     Record(record::Arguments),
+    /// Issue, check and consume tokens: each lets one operation run, once
+    Token(token::Arguments),
     /// Run a command under a lock
     #[cfg(unix)]
     Exec(exec::Options),
@@ -64,13 +69,13 @@ fn main() -> ExitCode {
         Err(error) => error.exit(),
     };
     let takes_address = match arguments.command {
-        Command::Record(_) => true,
+        Command::Record(_) | Command::Token(_) => true,
         #[cfg(unix)]
         Command::Exec(_) => true,
         _ => false,
     };
     if arguments.address.is_some() && !takes_address {
-        let why = "--url before the name of a command is for `exec` and `record`: `demo` takes it behind its name, and the other commands take the address as their first argument";
+        let why = "--url before the name of a command is for `exec`, `record` and `token`: `demo` takes it behind its name, and the other commands take the address as their first argument";
         Arguments::command()
             .error(ErrorKind::ArgumentConflict, why)
             .exit();
@@ -97,6 +102,7 @@ fn main() -> ExitCode {
             Command::Revoke(one) => contenders::revoke_one(one).await,
             Command::Buyers(options) => demo::run_buyers(options).await,
             Command::Record(record) => return record::run(record, arguments.address).await,
+            Command::Token(token) => return token::run(token, arguments.address).await,
             #[cfg(unix)]
             Command::Exec(options) => return exec::run(options, arguments.address).await,
             #[cfg(unix)]

@@ -11,7 +11,8 @@ use fencepost::{Completion, Content, Error, MAX_RESULT, Record, RecordState, Ref
 use serde::de::IgnoredAny;
 use serde_json::json;
 
-use super::{Failure, Which, look::written};
+use super::Which;
+use crate::failure::Failure;
 use crate::output::print;
 
 /// The tag of results that all clients read by default.
@@ -193,6 +194,6 @@ impl Seen {
         } else {
             format!("{outcome}: {}", self.which)
         };
-        written(print(&text))
+        print(&text).map_err(Failure::of_output)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fmt::Write as _,
-    fs, io,
+    fs,
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -13,10 +13,13 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::{
-    Failure, Which,
+    Which,
     content::{Shown, on_one_line},
 };
-use crate::output::{print, print_bytes};
+use crate::{
+    failure::Failure,
+    output::{print, print_bytes},
+};
 
 /// What is to be seen of a record.
 #[derive(Args, Clone, Debug)]
@@ -45,7 +48,7 @@ impl Look {
         let _closed = client.close().await;
         let Some(record) = looked? else {
             if self.json {
-                written(print("null"))?;
+                print("null").map_err(Failure::of_output)?;
             }
             return Err(self.which.missing());
         };
@@ -53,7 +56,7 @@ impl Look {
             let result = result_of(&record)
                 .ok_or_else(|| Failure::missing(format!("{} has no result yet", self.which)))?;
             if to_stdout {
-                return written(print_bytes(result));
+                return print_bytes(result).map_err(Failure::of_output);
             }
             fs::write(file, result)
                 .map_err(|error| Failure::usage(format!("cannot write {}: {error}", file.display())))?;
@@ -64,7 +67,7 @@ impl Look {
         } else {
             self.as_text(&record, now)
         };
-        written(print(&text))
+        print(&text).map_err(Failure::of_output)
     }
 
     fn as_text(&self, record: &Record, now: u64) -> String {
@@ -212,11 +215,6 @@ fn length(millis: u64) -> String {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// A failure of standard output.
-pub(super) fn written(done: io::Result<()>) -> Result<(), Failure> {
-    done.map_err(|error| Failure::usage(format!("cannot write to standard output: {error}")))
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 mod change;
 mod content;
-mod failure;
 mod look;
 mod sweep;
 
@@ -15,8 +14,7 @@ use clap::{
 };
 use fencepost::{Client, Idempotency};
 
-use crate::{address::address, output::complain};
-use failure::Failure;
+use crate::{address::address, failure::Failure, output::complain, scope::open};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -94,19 +92,6 @@ pub(crate) fn explained(mut error: clap::Error) -> clap::Error {
         error.insert(ContextKind::Suggested, tip);
     }
     error
-}
-
-/// Connects, and opens a scope.
-async fn open(url: &str, scope: &str) -> Result<(Client, Idempotency), Failure> {
-    let (scheme, _) = url.split_once(':').unwrap_or_default();
-    if scheme.eq_ignore_ascii_case("memory") {
-        return Err(Failure::usage(
-            "memory: keeps records within one process, and no other process sees them: give the address of a server, such as redis://HOST:PORT",
-        ));
-    }
-    let client = fencepost::connect(url).await?;
-    let operations = client.idempotency(scope)?;
-    Ok((client, operations))
 }
 
 impl Which {

@@ -3,8 +3,7 @@
 use clap::Args;
 use serde_json::json;
 
-use super::{Failure, look::written, open};
-use crate::output::print;
+use crate::{failure::Failure, output::print, scope::open};
 
 /// Which scope.
 #[derive(Args, Clone, Debug)]
@@ -28,6 +27,6 @@ impl Sweep {
         } else {
             format!("deleted: {deleted} of scope {:?}", self.scope)
         };
-        written(print(&text))
+        print(&text).map_err(Failure::of_output)
     }
 }

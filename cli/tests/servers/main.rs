@@ -12,6 +12,7 @@ mod record_misuse;
 mod record_sweep;
 #[path = "../run/mod.rs"]
 mod run;
+mod token;
 
 use run::{convinces, fencepost};
 

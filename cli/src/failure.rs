@@ -1,6 +1,6 @@
-//! Failures, and their exit codes.
+//! Failures of requests about operations, and their exit codes.
 
-use std::process::ExitCode;
+use std::{io, process::ExitCode};
 
 use fencepost::{Error, Refusal};
 
@@ -8,12 +8,12 @@ use crate::output::with_causes;
 
 /// Why a step has failed, in one line.
 #[derive(Debug)]
-pub(super) struct Failure {
-    pub(super) text: String,
+pub(crate) struct Failure {
+    pub(crate) text: String,
     kind: Kind,
 }
 
-/// The exit codes of `record`. Scripts depend on them.
+/// The exit codes of `record` and `token`. Scripts depend on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Missing = 1,
@@ -23,16 +23,21 @@ enum Kind {
 }
 
 impl Failure {
-    pub(super) fn missing(text: impl Into<String>) -> Self {
+    pub(crate) fn missing(text: impl Into<String>) -> Self {
         Self::new(Kind::Missing, text)
     }
 
-    pub(super) fn usage(text: impl Into<String>) -> Self {
+    pub(crate) fn usage(text: impl Into<String>) -> Self {
         Self::new(Kind::Usage, text)
     }
 
-    pub(super) fn refused(text: impl Into<String>) -> Self {
+    pub(crate) fn refused(text: impl Into<String>) -> Self {
         Self::new(Kind::Refused, text)
+    }
+
+    /// A failure of standard output.
+    pub(crate) fn of_output(error: io::Error) -> Self {
+        Self::usage(format!("cannot write to standard output: {error}"))
     }
 
     fn new(kind: Kind, text: impl Into<String>) -> Self {
@@ -42,12 +47,12 @@ impl Failure {
         }
     }
 
-    pub(super) fn code(&self) -> ExitCode {
+    pub(crate) fn code(&self) -> ExitCode {
         ExitCode::from(self.kind as u8)
     }
 
     /// The failure of a request that changes the record, if the server may have carried it out.
-    pub(super) fn of_change(error: Error) -> Self {
+    pub(crate) fn of_change(error: Error) -> Self {
         let failure = Self::from(error);
         if failure.kind != Kind::Unavailable {
             return failure;

@@ -1,0 +1,225 @@
+//! Tokens: a program issues one, and the first that consumes it within its life may act.
+
+use std::{process::ExitCode, time::Duration};
+
+use clap::{Args, Subcommand};
+use fencepost::{Completion, Error, Record, RecordState, Refusal};
+use serde_json::json;
+
+use crate::{
+    address::address,
+    failure::Failure,
+    output::{complain, print},
+    scope::open,
+    time::time,
+};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done; `check`: the token can be consumed
+  1  the token is unknown, its life has ended, or it was consumed before
+  2  wrong usage, or a failure on this computer
+  3  refused: the token exists, or is bound to something else, or the server refuses
+  4  unavailable: no server has answered";
+
+/// Tokens, and who may consume them.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Arguments {
+    /// Where the tokens are: redis://HOST:PORT or zk://HOST:PORT/PREFIX. By default what the variable FENCEPOST_URL has
+    #[arg(long, value_name = "URL", global = true)]
+    url: Option<String>,
+    #[command(subcommand)]
+    step: Step,
+}
+
+#[derive(Subcommand, Clone, Debug)]
+enum Step {
+    /// Make a token, and print it
+    #[command(after_help = EXIT_CODES)]
+    Issue(Issue),
+    /// Print whether a token can be consumed, without consuming it
+    #[command(after_help = EXIT_CODES)]
+    Check(Which),
+    /// Consume a token: of all that try, one succeeds
+    #[command(after_help = EXIT_CODES)]
+    Consume(Consume),
+}
+
+/// What to issue.
+#[derive(Args, Clone, Debug)]
+struct Issue {
+    /// The scope: whose tokens these are
+    scope: String,
+    /// The token. By default a random one of 128 bits
+    token: Option<String>,
+    /// To whom and for what the token is issued: whoever consumes it has to give the same
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    binding: String,
+    /// How long the token can be consumed: 30s, 5m, 24h
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = time)]
+    life: Duration,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Which token.
+#[derive(Args, Clone, Debug)]
+struct Which {
+    /// The scope: whose tokens these are
+    scope: String,
+    /// The token
+    token: String,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// What to consume.
+#[derive(Args, Clone, Debug)]
+struct Consume {
+    #[command(flatten)]
+    which: Which,
+    /// What the token was issued for
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    binding: String,
+}
+
+/// Runs one of the steps. `before` is the address that was given before the command's name.
+pub(crate) async fn run(arguments: Arguments, before: Option<String>) -> ExitCode {
+    let done = async {
+        let url = address(before, arguments.url).map_err(Failure::usage)?;
+        match arguments.step {
+            Step::Issue(issue) => issue.run(&url).await,
+            Step::Check(which) => which.check(&url).await,
+            Step::Consume(consume) => consume.run(&url).await,
+        }
+    };
+    match done.await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            complain(&failure.text);
+            failure.code()
+        }
+    }
+}
+
+impl Issue {
+    async fn run(self, url: &str) -> Result<(), Failure> {
+        let token = match self.token {
+            Some(token) => token,
+            None => random()?,
+        };
+        let (client, tokens) = open(url, &self.scope).await?;
+        let issued = tokens.issue(&token, self.binding.as_bytes(), self.life).await;
+        let _closed = client.close().await;
+        issued.map_err(|error| match reason(&error) {
+            Some(Refusal::Mismatch) => {
+                let of = named(&self.scope, &token);
+                Failure::refused(format!("{of} exists already: issue another one"))
+            }
+            _ => Failure::from(error),
+        })?;
+        let text = if self.json {
+            format!("{:#}", json!({ "scope": self.scope, "token": token }))
+        } else {
+            token
+        };
+        print(&text).map_err(Failure::of_output)
+    }
+}
+
+impl Which {
+    async fn check(self, url: &str) -> Result<(), Failure> {
+        let (client, tokens) = open(url, &self.scope).await?;
+        let record = tokens.look(&self.token).await;
+        let _closed = client.close().await;
+        let state = match &record? {
+            None => "unknown",
+            Some(Record { token: None, .. }) => {
+                let of = named(&self.scope, &self.token);
+                return Err(Failure::refused(format!(
+                    "{of} was not issued: it is the key of an operation"
+                )));
+            }
+            Some(record) if record.state == RecordState::Issued => "issued",
+            Some(_) => "consumed",
+        };
+        self.report(state)?;
+        if state == "issued" {
+            Ok(())
+        } else {
+            Err(self.over(state))
+        }
+    }
+
+    fn report(&self, state: &str) -> Result<(), Failure> {
+        let text = if self.json {
+            format!(
+                "{:#}",
+                json!({ "scope": self.scope, "token": self.token, "state": state })
+            )
+        } else {
+            state.into()
+        };
+        print(&text).map_err(Failure::of_output)
+    }
+
+    fn over(&self, state: &str) -> Failure {
+        let of = named(&self.scope, &self.token);
+        Failure::missing(match state {
+            "consumed" => format!("{of} was consumed before"),
+            _ => format!("{of} is unknown: it was never issued, or its life or retention has ended"),
+        })
+    }
+}
+
+impl Consume {
+    async fn run(self, url: &str) -> Result<(), Failure> {
+        let which = &self.which;
+        let (client, tokens) = open(url, &which.scope).await?;
+        let binding = self.binding.as_bytes();
+        let consumed = tokens.register_token(&which.token, binding, b"", "", "").await;
+        let _closed = client.close().await;
+        let state = match consumed {
+            Ok(Completion::Stored) => "issued",
+            Ok(Completion::Replayed(_)) => "consumed",
+            Err(error) => match reason(&error) {
+                Some(Refusal::UnknownToken) => "unknown",
+                // Another one has claimed it, and has not completed.
+                Some(Refusal::InProgress | Refusal::Indeterminate) => "consumed",
+                Some(Refusal::Mismatch) => {
+                    let of = named(&which.scope, &which.token);
+                    return Err(Failure::refused(format!(
+                        "{of} was issued for something else, or consumed with another fingerprint: give the --binding with which it was issued"
+                    )));
+                }
+                _ => return Err(Failure::from(error)),
+            },
+        };
+        if state == "issued" {
+            return which.report("consumed");
+        }
+        Err(which.over(state))
+    }
+}
+
+fn named(scope: &str, token: &str) -> String {
+    format!("token {:?}", format!("{scope}/{token}"))
+}
+
+fn reason(error: &Error) -> Option<Refusal> {
+    match error {
+        Error::Refused(refused) => Some(refused.reason()),
+        _ => None,
+    }
+}
+
+/// 128 bits in hexadecimal: nobody guesses them.
+fn random() -> Result<String, Failure> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Failure::usage(format!("the operating system gives no random bytes: {error}")))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
