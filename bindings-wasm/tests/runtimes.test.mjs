@@ -51,9 +51,9 @@ await two.close();
 
 test("Node.js before it could require modules: import and require share one copy", async () => {
   await write("both.mjs", BOTH);
-  const { stdout } = await run(process.execPath, ["--no-experimental-require-module", "both.mjs"], {
-    cwd: place.folder,
-  });
+  // The oldest version does not know the flag, and has never done so.
+  const flags = ["--no-experimental-require-module"].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
+  const { stdout } = await run(process.execPath, [...flags, "both.mjs"], { cwd: place.folder });
   assert.equal(stdout.trim(), "true true true true");
 });
 

@@ -25,9 +25,9 @@ def main(parts: list[str]) -> int:
         home, clone = Path(scratch) / "home", Path(scratch) / "checkout"
         home.mkdir()
         subprocess.run(["git", "clone", "--quiet", str(ROOT), str(clone)], check=True)
-        shutil.copytree(
-            ROOT / "bindings-wasm" / "node_modules", clone / "bindings-wasm" / "node_modules", symlinks=True
-        )
+        if not parts or "javascript" in parts:
+            packages = Path("bindings-wasm") / "node_modules"
+            shutil.copytree(ROOT / packages, clone / packages, symlinks=True)
         tools = ROOT / "build" / "release-tools"
         if tools.exists():
             (clone / "build").mkdir()

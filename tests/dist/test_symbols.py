@@ -8,6 +8,8 @@ from pathlib import Path
 
 from install import ROOT, run
 
+#: What libfencepost-redis looks up in its TLS, and no program calls.
+AMONG_THEMSELVES = {"fencepost_redis_tls"}
 LIBRARIES = Path(os.environ["FENCEPOST_INSTALLED"]) / "c" / "lib"
 
 
@@ -23,5 +25,5 @@ def test_the_libraries_export_the_functions_of_the_list() -> None:
     ]
     assert {name for name in exported if not name.endswith(f"@@FENCEPOST_{abi}")} == set()
     names = [name.partition("@")[0] for name in exported]
-    assert set(names) - listed == set()
+    assert set(names) - listed == AMONG_THEMSELVES
     assert listed - set(names) == set()

@@ -4,9 +4,10 @@ usage: .venv/bin/python tools/dist [--unclean] [PART [TARGET …]]
        .venv/bin/python tools/dist notes | compare
 
 Without a PART, it builds all of them from a clean tree into an empty folder, checks the licences of all
-dependencies, and compares the API with the last release's. A PART is `wheels`, `javascript`, `crates`, `c`,
-`command` or `site`: it is built alone, beside what is there. `wheels` takes the names of platforms; `here` is
-this machine's. `notes` prints CHANGELOG's section of the version, `compare` the changes of the API.
+dependencies, and compares the API with the last release's. On the tag of the version it adds the notes. A
+PART is `wheels`, `javascript`, `crates`, `c`, `command` or `site`: it is built alone, beside what is there;
+`sums` writes SHA256SUMS anew. `wheels` takes the names of platforms; `here` is this machine's. `notes` prints
+CHANGELOG's section of the version, `compare` the changes of the API.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ PARTS: dict[str, Callable[..., None]] = {
     "c": clibrary.make,
     "command": command.make,
     "site": pages.make,
+    "sums": packing.write_sums,
 }
 SHOWN: dict[str, Callable[[], str]] = {"notes": changes.notes, "compare": changes.compare}
 
@@ -44,18 +46,18 @@ def check_licences() -> None:
 
 
 def make_all() -> None:
-    """Builds everything, and writes the sums."""
+    """Builds everything."""
     check_licences()
     print(changes.compare())
     tagged = f"v{version()}" in run("git", "tag", "--points-at", "HEAD").split()
+    notes = changes.notes() if tagged else None
     shutil.rmtree(DIST, ignore_errors=True)
     DIST.mkdir(parents=True)
+    if notes is not None:
+        (DIST / "NOTES.md").write_text(notes)
     for name, make in PARTS.items():
         print(f"tools/dist: {name}", flush=True)
         make()
-    if tagged:
-        (DIST / "NOTES.md").write_text(changes.notes())
-    (DIST / "SHA256SUMS").write_text(packing.sums())
 
 
 def main(arguments: list[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import tarfile
 from pathlib import Path
 
@@ -29,16 +28,8 @@ def without_chance(entry: tarfile.TarInfo) -> tarfile.TarInfo:
     return entry
 
 
-def sums() -> str:
-    """The lines that `sha256sum --check` reads, for all that is in build/dist."""
+def write_sums() -> None:
+    """Writes the lines that `sha256sum --check` reads, for all that is in build/dist."""
     paths = sorted(path for path in DIST.iterdir() if path.name != "SHA256SUMS")
-    return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in paths)
-
-
-def file_of(archive: Path, name: str) -> bytes:
-    """A file of a .tar.xz, .tar.gz, .crate or .tgz, by its path below the archive's one folder."""
-    with tarfile.open(fileobj=io.BytesIO(archive.read_bytes())) as opened:
-        (entry,) = (entry for entry in opened if entry.name.partition("/")[2] == name)
-        found = opened.extractfile(entry)
-        assert found is not None, f"{name} is no file"
-        return found.read()
+    lines = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in paths)
+    (DIST / "SHA256SUMS").write_text("".join(lines))
