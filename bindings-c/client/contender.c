@@ -43,23 +43,18 @@ static void forget_watches(fencepost_client *client, uint64_t key) {
         client->driver->forget(client->self, key);
 }
 
-/* The contender does not use its machine any more; other contenders of its owner may. */
-static void leave_machine(fencepost_grant *contender) {
-    uint64_t key;
-
-    if (machine_leave(contender, &key))
-        forget_watches(contender->client, key);
-}
-
 static void close_key(fencepost_client *client, uint64_t key) {
-    fencepost_hub_close(client->hub, fencepost_now(), key);
+    uint64_t unused = 0;
+
+    fencepost_hub_close(client->hub, fencepost_now(), key, &unused);
+    if (unused != 0)
+        forget_watches(client, unused);
     client->moved = true;
 }
 
 /* The contender has ended. The hub drops the machine when it serves no other contender and the server has answered. */
 static void end(fencepost_grant *contender, fencepost_result result) {
     finish(contender, result);
-    leave_machine(contender);
     close_key(contender->client, contender->key);
 }
 
@@ -68,16 +63,14 @@ static void end_released(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
     uint64_t over = client->locks->spare.key;
 
-    if (contender->machine != NULL || contender->lock == 0 || contender->attempt >= MOST_ATTEMPTS) {
+    if (contender->lock == 0 || contender->attempt >= MOST_ATTEMPTS) {
         end(contender, FENCEPOST_RESULT_OK);
         return;
     }
     finish(contender, FENCEPOST_RESULT_OK);
     client->locks->spare = (struct spare){contender->key, contender->lock};
-    if (over != 0) {
-        forget_watches(client, over);
+    if (over != 0)
         close_key(client, over);
-    }
 }
 
 /* A claim of the program is lost. The program may still end it, and the server decides. Its key stays open. */
@@ -140,7 +133,6 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         contender->attempt = event->attempt;
         contender->valid_until = event->valid_until;
         contender->takeovers = event->takeovers;
-        machine_granted(contender, event->contender);
         deadline_to_take(contender);
         break;
     case FENCEPOST_EVENT_KIND_EXTENDED:
@@ -245,20 +237,15 @@ static fencepost_result take_machine(const fencepost_lock *lock, uint64_t now, f
         client->locks->spare.key = 0;
         return FENCEPOST_RESULT_OK;
     }
-    if ((result = random_take(&client->locks->random, id, &seed)) != FENCEPOST_RESULT_OK ||
-        (result = fencepost_hub_open(client->hub, now, lock->settings, id, seed, &contender->key)) !=
-            FENCEPOST_RESULT_OK)
+    if ((result = random_take(&client->locks->random, id, &seed)) != FENCEPOST_RESULT_OK)
         return result;
-    if (lock->owned == NULL || machine_add(contender, id))
-        return FENCEPOST_RESULT_OK;
-    fencepost_hub_close(client->hub, now, contender->key);
-    return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
+    return fencepost_hub_open(client->hub, now, lock->settings, id, seed, &contender->key);
 }
 
 /* Opens a contender and begins its acquire. With the mutex. */
 fencepost_result contender_open(fencepost_lock *lock, int64_t acquire_timeout, fencepost_grant **contender) {
     fencepost_client *client = lock->client;
-    uint64_t now = fencepost_now(), key;
+    uint64_t now = fencepost_now();
     fencepost_grant *opened;
     fencepost_result result;
 
@@ -267,15 +254,15 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t acquire_timeout, f
     client->moved = true;
     if ((opened = malloc(sizeof *opened)) == NULL)
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
-    *opened = (fencepost_grant){.client = client, .lock = lock->number, .ahead = -1, .retry_after = FENCEPOST_NEVER};
+    *opened = (fencepost_grant){
+        .client = client, .lock = lock->owned == NULL ? lock->number : 0, .ahead = -1, .retry_after = FENCEPOST_NEVER};
     if ((result = take_machine(lock, now, opened)) != FENCEPOST_RESULT_OK) {
         free(opened);
         return result;
     }
     if ((result = ask(lock, acquire_timeout, now, opened)) != FENCEPOST_RESULT_OK) {
         table_remove(&client->locks->contenders, opened->key);
-        machine_leave(opened, &key);
-        fencepost_hub_close(client->hub, now, opened->key);
+        fencepost_hub_close(client->hub, now, opened->key, NULL);
         free(opened);
         return result;
     }
@@ -300,7 +287,6 @@ void contender_closed(fencepost_grant *contender) {
                                 : strdup("the client was closed before the claim had ended: it is left");
     }
     finish(contender, result);
-    leave_machine(contender);
 }
 
 /* Releases a claim that the program has not taken: nothing has happened, so another attempt may claim the operation. */

@@ -9,8 +9,6 @@
 /* How long a release waits for the server's answer, in microseconds. */
 #define RELEASE_LIMIT 5000000u
 
-struct machine; /* see machines.c */
-
 /* A lost claim is LAPSED: the program may still end it. */
 enum stage { ASKING, HELD, EXTENDING, RELEASING, LAPSED, OVER };
 
@@ -24,7 +22,7 @@ enum turn { STAYS, TURNS, TURNED, REFUSED };
 struct fencepost_grant {
     fencepost_client *client;
     uint64_t key;
-    uint64_t lock;    /* the number of its lock; 0 for an inspection */
+    uint64_t lock;    /* the number of its lock; 0 for an inspection, and for a lock that has an owner */
     uint32_t attempt; /* the attempt of its machine that got the grant */
     enum stage stage;
     fencepost_result result; /* why it was refused or lost; success after a release */
@@ -40,7 +38,6 @@ struct fencepost_grant {
     char *stranger;               /* the node of a contender of another layout, or NULL */
     fencepost_contenders *found;  /* for an inspection, which is a contender without a grant */
     struct fencepost_grant *next; /* in the bucket of its key */
-    struct machine *machine;      /* the machine that serves it; NULL without an owner, and when it has ended */
     enum turn turn;
     fencepost_result refusal; /* why the downgrade was refused */
     uint64_t reach_by;        /* for an acquire: until when the first connection has to exist */
@@ -96,7 +93,6 @@ struct locks {
     const char *kind; /* the kind of a lock whose options do not say it; it points into `server` */
     char *prefix;
     struct table contenders;
-    void *machines;     /* of owners: a tree, by the contender ids */
     uint64_t last_lock; /* the number of the newest */
     struct spare spare;
     struct pool random;
@@ -125,11 +121,6 @@ fencepost_contenders *contenders_copy(const fencepost_found *const *found, size_
 
 /* record.c */
 fencepost_record *record_copy(const fencepost_record *record);
-
-/* machines.c */
-bool machine_add(fencepost_grant *contender, const uint8_t bytes[16]);
-void machine_granted(fencepost_grant *contender, const uint8_t bytes[16]);
-bool machine_leave(fencepost_grant *contender, uint64_t *key);
 
 /* deadlines.c */
 const char *client_absence(const fencepost_client *client);

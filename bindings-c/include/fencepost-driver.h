@@ -46,8 +46,7 @@ typedef struct fencepost_driver {
      */
     void (*command)(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command);
     /**
-     * The machine serves no contender any more: remove its watches. (The grants of an owner share a machine, which
-     * keeps the key of the first of them.) May be NULL.
+     * No contender uses this machine any more: remove its watches. May be NULL.
      */
     void (*forget)(void *self, uint64_t key);
     /**

@@ -1338,11 +1338,25 @@ enum fencepost_result fencepost_hub_open(struct fencepost_hub *hub,
 enum fencepost_result fencepost_hub_handle_timeout(struct fencepost_hub *hub, uint64_t now);
 
 /**
- * Closes a machine in any state: the machine releases its grant, or cancels its acquire. It reports no more
- * events. It exists until the server has answered, and `fencepost_hub_pending` counts it until then. An
- * unknown key is no error, because the machine may have ended already.
+ * Closes a key in any state: its machine releases its grant, leaves its claim, or cancels its acquire. The
+ * machine reports no more events. It exists until the server has answered, and `fencepost_hub_pending` counts
+ * it until then. An unknown key is no error, because the machine may have ended already.
+ *
+ * Writes to `unused` the key of the machine that served `key` if no open key uses this machine any more,
+ * otherwise 0. Then a driver can drop what it keeps for that machine, such as watches. The acquires of one
+ * owner share a machine, which sends all commands with the key of the first of them. So while other acquires
+ * of the grant are open, it writes 0. `unused` may be NULL.
  */
-enum fencepost_result fencepost_hub_close(struct fencepost_hub *hub, uint64_t now, uint64_t key);
+enum fencepost_result fencepost_hub_close(struct fencepost_hub *hub,
+                                          uint64_t now,
+                                          uint64_t key,
+                                          uint64_t *unused);
+
+/**
+ * Returns whether an open key uses the machine of this key; false for NULL. A driver asks before it keeps a
+ * watch, because the answer to a read may come late.
+ */
+bool fencepost_hub_serves(const struct fencepost_hub *hub, uint64_t key);
 
 /**
  * Closes all machines. From then on, `fencepost_hub_open` returns `CLIENT_CLOSED`. Drive the hub until

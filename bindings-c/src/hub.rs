@@ -146,20 +146,38 @@ pub unsafe extern "C" fn fencepost_hub_handle_timeout(hub: *mut fencepost_hub, n
     })
 }
 
-/// Closes a machine in any state: the machine releases its grant, or cancels its acquire. It reports no more
-/// events. It exists until the server has answered, and `fencepost_hub_pending` counts it until then. An
-/// unknown key is no error, because the machine may have ended already.
+/// Closes a key in any state: its machine releases its grant, leaves its claim, or cancels its acquire. The
+/// machine reports no more events. It exists until the server has answered, and `fencepost_hub_pending` counts
+/// it until then. An unknown key is no error, because the machine may have ended already.
+///
+/// Writes to `unused` the key of the machine that served `key` if no open key uses this machine any more,
+/// otherwise 0. Then a driver can drop what it keeps for that machine, such as watches. The acquires of one
+/// owner share a machine, which sends all commands with the key of the first of them. So while other acquires
+/// of the grant are open, it writes 0. `unused` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_close(
     hub: *mut fencepost_hub,
     now: u64,
     key: u64,
+    unused: *mut u64,
 ) -> fencepost_result {
     guard(|| {
         // SAFETY: the header asks for a valid hub or NULL.
-        unsafe { exclusive(hub) }?.at(now).close(Key(key));
+        let closed = unsafe { exclusive(hub) }?.at(now).close(Key(key));
+        // SAFETY: the header asks for a place for a number or NULL.
+        if let Some(unused) = unsafe { unused.as_mut() } {
+            *unused = closed.map_or(0, |key| key.0);
+        }
         Ok(())
     })
+}
+
+/// Returns whether an open key uses the machine of this key; false for NULL. A driver asks before it keeps a
+/// watch, because the answer to a read may come late.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fencepost_hub_serves(hub: *const fencepost_hub, key: u64) -> bool {
+    // SAFETY: the header asks for a valid hub or NULL.
+    quietly(|| unsafe { shared(hub) }.is_ok_and(|hub| hub.serves(Key(key))))
 }
 
 /// Closes all machines. From then on, `fencepost_hub_open` returns `CLIENT_CLOSED`. Drive the hub until

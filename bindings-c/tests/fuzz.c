@@ -219,7 +219,7 @@ static void say(struct story *story) {
         result = fencepost_hub_cancel(hub, at, key);
         break;
     case 5:
-        result = fencepost_hub_close(hub, at, key);
+        result = fencepost_hub_close(hub, at, key, NULL);
         break;
     case 6:
         result = fencepost_hub_handle_timeout(hub, at);

@@ -191,6 +191,36 @@ static void memory_needs_no_driver(void) {
     fencepost_hub_free(second);
 }
 
+/* Two acquires of an owner share a machine, which is of no use after both. */
+static void a_close_returns_the_machine_that_is_not_used(void) {
+    fencepost_settings *settings = settings_of("{\"kind\": \"zookeeper-mutex\", \"name\": \"x\", \"owner\": \"anna\"}");
+    fencepost_output output = {.size = sizeof output};
+    fencepost_memory *memory;
+    fencepost_hub *hub;
+    uint64_t first, second, unused = 99;
+
+    CHECK_RESULT(fencepost_memory_new(&memory), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_memory_hub(memory, 1, 1, &hub), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_hub_open(hub, 1, settings, contender, 1, &first), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_hub_open(hub, 1, settings, contender + 1, 1, &second), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_hub_acquire(hub, 1, first, FENCEPOST_FOREVER), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_hub_poll_output(hub, FENCEPOST_ALL, &output), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_hub_acquire(hub, 1, second, FENCEPOST_FOREVER), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_hub_close(hub, 1, first, &unused), FENCEPOST_OK);
+    CHECK(unused == 0 && fencepost_hub_serves(hub, first));
+    CHECK_RESULT(fencepost_hub_close(hub, 1, second, &unused), FENCEPOST_OK);
+    CHECK(unused == first && !fencepost_hub_serves(hub, first) && !fencepost_hub_serves(hub, second));
+    CHECK_RESULT(fencepost_hub_close(hub, 1, second, &unused), FENCEPOST_OK);
+    CHECK(unused == 0);
+    CHECK_RESULT(fencepost_hub_open(hub, 1, settings, contender, 1, &first), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_hub_close(hub, 1, first, NULL), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_hub_close(NULL, 1, first, &unused), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK(!fencepost_hub_serves(hub, first) && !fencepost_hub_serves(NULL, first));
+    fencepost_settings_free(settings);
+    fencepost_hub_free(hub);
+    fencepost_memory_free(memory);
+}
+
 /* Structures of the caller's have its size for them: of an earlier version of the header, or of a later one. */
 static void structures_have_the_callers_size(void) {
     struct {
@@ -267,6 +297,7 @@ int main(void) {
     TEST(misuse);
     TEST(replies_of_the_wrong_shape);
     TEST(memory_needs_no_driver);
+    TEST(a_close_returns_the_machine_that_is_not_used);
     TEST(names_of_everything);
     TEST(structures_have_the_callers_size);
     TEST(version_is_told);

@@ -293,8 +293,12 @@ impl Hub {
         Ok(wait.until.map(Instant::as_micros))
     }
 
-    fn close(&self, now: u64, key: u64) {
-        self.at(now).close(Key(key));
+    fn close(&self, now: u64, key: u64) -> Option<u64> {
+        self.at(now).close(Key(key)).map(|unused| unused.0)
+    }
+
+    fn serves(&self, key: u64) -> bool {
+        self.hub().serves(Key(key))
     }
 
     fn shutdown(&self, now: u64) {

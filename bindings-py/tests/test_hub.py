@@ -304,3 +304,18 @@ def test_a_replicas_answer_is_known() -> None:
     assert is_from_replica(replica)
     assert is_from_replica(wrapped)
     assert not is_from_replica("LOADING Redis is loading the dataset in memory")
+
+
+def test_a_close_returns_the_machine_that_is_not_used_any_more() -> None:
+    hub = MemoryServer().connect(1, 7)
+    first, second = (hub.open(1, zookeeper_settings(owner="anna"), os.urandom(16), 1) for _ in range(2))
+    for key in (first, second):
+        hub.acquire(1, key)
+        drain(hub)
+    assert hub.close(2, first) is None
+    assert hub.serves(first)
+    assert hub.close(2, second) == first
+    assert not hub.serves(first)
+    assert hub.close(2, second) is None
+    key = hub.open(3, zookeeper_settings(), os.urandom(16), 1)
+    assert hub.close(3, key) == key

@@ -8,7 +8,6 @@ from queue import Queue
 from typing import Any, cast
 
 import pytest
-from fencepost._engine.contender import Contender
 from fencepost._engine.engine import Engine
 from fencepost.drivers.kazoo import KazooDriver
 from kazoo.client import KazooClient
@@ -44,6 +43,10 @@ class Recorder:
     def drain(self, into: list[object]) -> None:
         """There is nothing to do."""
 
+    def serves(self, key: int) -> bool:
+        """Whose watches are kept."""
+        return True
+
 
 class NoTimer:
     """In the place of a timer."""
@@ -68,10 +71,7 @@ class Bench:
         self.root = path
         self.session = kazoo.client_id[0]
         self._count = 0
-        engine = Engine(cast(Any, self.hub), self.driver)
-        # Whose watches are kept.
-        engine._contenders[0] = Contender("bench")
-        engine.start(NoTimer())
+        Engine(cast(Any, self.hub), self.driver).start(NoTimer())
         assert self.next()[:2] == ("session", "connected")
 
     def give(self, operation: str, path: str = "", **more: Any) -> int:

@@ -356,7 +356,9 @@ def test_what_a_further_grant_watches_outlives_the_first(
     assert second.wait_revoke_requested(LONG)
     third = take(mine)
     assert third.revoke_requested
+    machine = first._contender.key
     second.release()
+    assert client._engine.knows(machine)
     zookeeper.delete("stock")
     assert third.lost.wait(LONG)
-    assert not client._engine._machines
+    assert not client._engine.knows(machine)

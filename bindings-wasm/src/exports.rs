@@ -6,7 +6,7 @@
 use alloc::{string::String, vec::Vec};
 
 use fencepost_core::{
-    Intent,
+    Intent, Key,
     lowered::{Notice, Outcome},
     redis, text,
     zookeeper::{Answer, Stat},
@@ -237,8 +237,13 @@ impl RawHub {
         self.outputs.lowered(self.hub.poll(None), false);
     }
 
-    pub fn close(&mut self, now: f64, key: f64) -> bool {
-        self.hub.close(now, key).is_ok()
+    /// The key of the machine that is not used any more; 0: none; negative: an error.
+    pub fn close(&mut self, now: f64, key: f64) -> f64 {
+        self.hub.close(now, key).unwrap_or(-1.0)
+    }
+
+    pub fn serves(&self, key: f64) -> bool {
+        convert::whole(key).is_some_and(|key| self.hub.serves(Key(key)))
     }
 
     pub fn shutdown(&mut self, now: f64) -> bool {

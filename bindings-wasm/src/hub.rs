@@ -155,10 +155,13 @@ impl Hub {
         (key, output.with_request())
     }
 
-    pub(crate) fn close(&mut self, now: f64, key: f64) -> Done {
+    pub(crate) fn close(&mut self, now: f64, key: f64) -> Result<f64, Kept> {
         let (now, key) = (convert::now(now)?, convert::key(key)?);
-        self.0.close(now, key);
-        Ok(())
+        Ok(self.0.close(now, key).map_or(0.0, |unused| number(unused.0)))
+    }
+
+    pub(crate) fn serves(&self, key: Key) -> bool {
+        self.0.serves(key)
     }
 
     pub(crate) fn shutdown(&mut self, now: f64) -> Done {

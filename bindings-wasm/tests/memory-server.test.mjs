@@ -5,7 +5,7 @@ import { test } from "node:test";
 
 import { RawServer } from "../dist/hub/glue/fencepost_memory.js";
 import { answering } from "../dist/hub/memory/answers.js";
-import { MemoryServer } from "../dist/index.js";
+import { MemoryServer, Settings } from "../dist/index.js";
 
 const CREATE = 1;
 const GET = 3;
@@ -71,4 +71,21 @@ test("writes name versions, and a node says when it was created and changed", ()
     assert.equal(session.multi([CHECK, "/a", 1], part, [CHECK, "/none", ANY]), code, part.join());
   }
   assert.deepEqual(session.multi([DELETE, "/a/b", 0], [DELETE, "/a", 1]), []);
+});
+
+test("a close returns the machine that no open key uses any more", () => {
+  const hub = new MemoryServer().connect(1, 7);
+  const settings = new Settings({ kind: "zookeeper-mutex", name: "stock", owner: "anna" });
+  const [first, second] = [1, 2].map((byte) => hub.open(1, settings, new Uint8Array(16).fill(byte), 3));
+  hub.acquire(1, first);
+  hub.poll();
+  hub.acquire(1, second);
+  assert.equal(hub.close(2, first), undefined);
+  assert.equal(hub.serves(first), true);
+  assert.equal(hub.close(2, second), first);
+  assert.deepEqual([hub.serves(first), hub.serves(second), hub.serves(-1)], [false, false, false]);
+  assert.equal(hub.close(2, second), undefined);
+  const key = hub.open(3, settings, new Uint8Array(16).fill(3), 3);
+  assert.equal(hub.close(3, key), key);
+  assert.throws(() => hub.close(Number.NaN, key), { kind: "unreadable-settings" });
 });

@@ -191,13 +191,22 @@ describe("node-zookeeper-client", { concurrency: false }, () => {
   }
   type Make = new (client: ZkClient, own: boolean, acl: readonly object[], listener: object) => Session;
 
+  interface Watched {
+    readonly connectionManager: { readonly watcherManager: Record<"childWatchers" | "dataWatchers", object> };
+  }
+
+  /** The flag of a read with a watch, and the machine that a contender uses. */
+  const WATCH = 4;
+  const USED = 1;
+
   let id = 0;
-  const command = (operation: string, path: string) => ({
+  const command = (operation: string, path: string, key = 0) => ({
     id: (id += 1),
+    key,
     operation,
     path,
     data: new Uint8Array(),
-    flags: 0,
+    flags: key === 0 ? 0 : WATCH,
   });
 
   /** A session on a client, with the results as they come. */
@@ -206,14 +215,15 @@ describe("node-zookeeper-client", { concurrency: false }, () => {
     const results: Result[] = [];
     const told: string[] = [];
     const made = new Session(client, false, [], {
+      serves: (key: number) => key === USED,
       answered: (_command: object, _session: bigint, result: Result) => results.push(result),
       fired: () => undefined,
       connected: () => told.push("connected"),
       suspended: () => told.push("suspended"),
       ended: (_session: bigint, how: string) => told.push(how),
     });
-    const send = (operation: string, path: string) => {
-      made.send(command(operation, path));
+    const send = (operation: string, path: string, key?: number) => {
+      made.send(command(operation, path, key));
       made.flush();
     };
     return { send, results, told, close: () => made.close() };
@@ -231,6 +241,19 @@ describe("node-zookeeper-client", { concurrency: false }, () => {
       ["object", -101, "object"],
     );
     await close();
+    drop(client);
+  });
+
+  it("no watch is kept for a machine that is not used any more", async () => {
+    const client = await zkAt(address("FENCEPOST_ZOOKEEPER"));
+    const { send, results, close } = await session(client);
+    send("children", "/", USED);
+    send("get", "/", USED + 1);
+    await eventually(SOON, "the answers", () => results.length === 2);
+    const { childWatchers, dataWatchers } = (client as unknown as Watched).connectionManager.watcherManager;
+    assert.deepEqual([Object.keys(childWatchers), Object.keys(dataWatchers)], [["/"], []]);
+    await close();
+    assert.deepEqual(Object.keys(childWatchers), []);
     drop(client);
   });
 

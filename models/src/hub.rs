@@ -211,8 +211,17 @@ impl Hub {
     }
 
     /// See [`lowered::Hub::close`].
-    pub fn close(&mut self, key: Key) {
-        each!(self.close(self.now, key));
+    pub fn close(&mut self, key: Key) -> Option<Key> {
+        each!(self.close(self.now, key))
+    }
+
+    /// See [`lowered::Hub::serves`].
+    #[must_use]
+    pub fn serves(&self, key: Key) -> bool {
+        match &self.inner {
+            Inner::Driven(hub) => hub.serves(key),
+            Inner::Memory(hub, _) => hub.serves(key),
+        }
     }
 
     /// See [`lowered::Hub::shutdown`].

@@ -46,6 +46,8 @@ struct Acquire {
     fence: Option<Fence>,
     /// Whether the key was closed.
     closed: bool,
+    /// The key of the acquire that got the grant from the server.
+    machine: Key,
 }
 
 struct World {
@@ -55,6 +57,8 @@ struct World {
     acquires: BTreeMap<Key, Acquire>,
     opened: u8,
     seen: BTreeSet<&'static str>,
+    /// The machines that a close has returned.
+    unused: BTreeSet<Key>,
 }
 
 impl World {
@@ -69,6 +73,7 @@ impl World {
             acquires: BTreeMap::new(),
             opened: 0,
             seen: BTreeSet::new(),
+            unused: BTreeSet::new(),
         }
     }
 
@@ -89,6 +94,8 @@ impl World {
             .open(&mut self.server, self.now, &settings, id, 3)
             .unwrap();
         let owns = self.of(owner).map(|acquire| acquire.state).collect::<Vec<_>>();
+        let held = self.of(owner).find(|acquire| acquire.state == State::Held);
+        let machine = held.map_or(key, |acquire| acquire.machine);
         let reads_only = !self
             .of(owner)
             .any(|acquire| acquire.state == State::Held && acquire.writes);
@@ -108,6 +115,7 @@ impl World {
                     state,
                     fence,
                     closed,
+                    machine,
                 },
             );
             self.poll();
@@ -122,7 +130,7 @@ impl World {
             return;
         }
         self.seen.insert(result.unwrap_err().name());
-        self.hub.close(&mut self.server, self.now, key);
+        assert_eq!(self.hub.close(&mut self.server, self.now, key), Some(key));
     }
 
     fn of(&self, owner: usize) -> impl Iterator<Item = &Acquire> {
@@ -175,8 +183,14 @@ impl World {
     }
 
     fn close(&mut self, key: Key) {
-        self.hub.close(&mut self.server, self.now, key);
+        let unused = self.hub.close(&mut self.server, self.now, key);
         self.acquires.get_mut(&key).unwrap().closed = true;
+        let machine = self.acquires[&key].machine;
+        let due = !self.is_used(machine) && self.unused.insert(machine);
+        assert_eq!(unused, due.then_some(machine), "{key:?}: {:?}", self.acquires);
+        if machine != key && due {
+            self.seen.insert("the machine of another key");
+        }
         assert!(matches!(
             self.intent(key, Intent::Release),
             Err(Misuse::UnknownKey { .. })
@@ -214,8 +228,19 @@ impl World {
         }
     }
 
+    /// Whether an open key uses a machine: the machine's own key, or that of an acquire that waits or holds.
+    fn is_used(&self, machine: Key) -> bool {
+        self.acquires.iter().any(|(key, acquire)| {
+            let uses = *key == machine || acquire.machine == machine && acquire.state != State::Over;
+            uses && !acquire.closed
+        })
+    }
+
     /// What the calls mean.
     fn check(&mut self) {
+        for key in self.acquires.keys() {
+            assert_eq!(self.hub.serves(*key), self.is_used(*key), "{key:?}");
+        }
         let nodes = self.server.model().children("/prices").unwrap_or_default();
         let mut writers = 0;
         let mut readers = 0;
@@ -283,11 +308,12 @@ fn any_calls_of_owners_mean_what_they_say() {
             }
             world.check();
         }
-        for key in world.acquires.keys().copied().collect::<Vec<_>>() {
-            world.hub.close(&mut world.server, world.now, key);
-            world.acquires.get_mut(&key).unwrap().closed = true;
+        let open = world.acquires.iter().filter(|(_, acquire)| !acquire.closed);
+        for key in open.map(|(key, _)| *key).collect::<Vec<_>>() {
+            world.close(key);
         }
-        world.poll();
+        let machines = world.acquires.values().map(|acquire| acquire.machine);
+        assert_eq!(world.unused, machines.collect());
         world.check();
         assert_eq!(world.hub.pending(), 0);
         seen.extend(world.seen);
@@ -300,6 +326,7 @@ fn any_calls_of_owners_mean_what_they_say() {
         "released",
         "refused",
         "queued",
+        "the machine of another key",
     ] {
         assert!(seen.contains(what), "no run has reached {what}");
     }

@@ -199,7 +199,7 @@ int line_put(fencepost_hub *hub, const cJSON *step) {
     if (strcmp(verb, "cancel") == 0)
         return fencepost_hub_cancel(hub, at, key);
     if (strcmp(verb, "close") == 0)
-        return fencepost_hub_close(hub, at, key);
+        return fencepost_hub_close(hub, at, key, NULL);
     if (strcmp(verb, "shutdown") == 0)
         return fencepost_hub_shutdown(hub, at);
     if (strcmp(verb, "timeout") == 0)

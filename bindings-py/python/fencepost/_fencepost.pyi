@@ -520,8 +520,19 @@ class Hub:
     def drain(self, into: list[Command | Event]) -> int | None:
         """Appends all commands and events to ``into``. Returns the time of the Wait after them."""
 
-    def close(self, now: int, key: int) -> None:
-        """Closes a machine in any state. It releases its grant, leaves its claim, or cancels its acquire."""
+    def close(self, now: int, key: int) -> int | None:
+        """Closes a key in any state. Its machine releases its grant, leaves its claim, or cancels.
+
+        Gives the key of the machine that served ``key`` if no open key uses this machine any more. Then a
+        driver can drop what it keeps for that machine, such as watches. The acquires of one owner share a
+        machine, which sends all commands with the key of the first of them. So while other acquires of the
+        grant are open, the result is None.
+        """
+
+    def serves(self, key: int) -> bool:
+        """Whether an open key uses the machine of this key. A driver asks before it keeps a watch, because
+        the answer to a read may come late.
+        """
 
     def shutdown(self, now: int) -> None:
         """Closes all machines. No machine can be opened afterwards. Drive the hub until ``pending`` is 0."""

@@ -62,6 +62,8 @@ pub(crate) struct ContenderState {
     /// What the end of a claim has come to.
     pub(crate) answer: Option<Result<Answer, Error>>,
     pub(crate) end: Option<End>,
+    /// No contender uses its machine any more, so its watches are of no use.
+    pub(super) unwatched: bool,
     /// A machine has few commands in flight.
     errors: CommandErrors<8>,
 }
@@ -232,6 +234,11 @@ impl SharedState {
         if state.end.is_none() {
             self.trace.end(state.end.insert(end));
         }
+    }
+
+    /// No contender uses its machine any more. To be followed by a [`wake`](Self::wake), which ends the watches.
+    pub(super) fn unwatch(&self) {
+        self.state().unwatched = true;
     }
 
     /// The client is closed: a grant that is held is lost by that, and everything else is over.

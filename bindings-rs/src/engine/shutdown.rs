@@ -49,6 +49,7 @@ impl Engine {
             .0;
         for contender in contenders.values() {
             contender.close();
+            contender.unwatch();
             contender.wake();
         }
         self.connection_changed.notify_waiters();
@@ -78,6 +79,7 @@ impl Engine {
         for contender in contenders.values() {
             let held = contender.state().grant.is_some();
             contender.end(how(contender, held));
+            contender.unwatch();
             contender.wake();
         }
         self.connection_changed.notify_waiters();

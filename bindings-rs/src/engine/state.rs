@@ -202,7 +202,9 @@ impl State {
         if !over {
             return Some(Arc::clone(contender));
         }
-        self.hub.close(key);
+        if self.hub.close(key) == Some(key) {
+            contender.unwatch();
+        }
         self.contenders.remove(&key)
     }
 
@@ -215,7 +217,6 @@ impl State {
                 continue;
             };
             self.close_contender(key, &contender);
-            // Only its watches wait for this: they end with it.
             contender.end(End::Closed);
             closed.push(contender);
         }
@@ -228,7 +229,9 @@ impl State {
         if contender.is_claim && contender.is_unclaimed() {
             let _accepted = self.hub.intent(key, Intent::Release);
         }
-        self.hub.close(key);
+        if self.hub.close(key) == Some(key) {
+            contender.unwatch();
+        }
     }
 
     /// Remembers a client library's error for the loss or refusal that it may lead to.
@@ -305,13 +308,10 @@ impl State {
     }
 }
 
-/// Awaits a watch for as long as its contender needs it: a watch that is dropped is removed from the server. The machine of a grant
-/// that an owner holds may serve other holds when this one has ended. Its watch is on its own node, and ends with that.
+/// Awaits a watch for as long as its machine needs it: a watch that is dropped is removed from the server. If the machine still serves
+/// other holds of an owner when its own contender ends, the watch is on the grant's node, and ends with that.
 async fn until_unwatched(watch: BoxFuture<'static, Notice>, contender: Arc<SharedState>) -> Completed {
-    let needless = |state: &ContenderState| {
-        let serves_others = contender.has_owner && state.grant.is_some();
-        (state.end.is_some() && !serves_others).then_some(())
-    };
+    let needless = |state: &ContenderState| state.unwatched.then_some(());
     let over = pin!(contender.until(needless));
     match future::select(watch, over).await {
         Either::Left((notice, _)) => Completed::Notice(notice),

@@ -46,7 +46,7 @@ export interface Driver {
   send(command: Command): void;
   /** All polled commands have been passed: sends what is buffered. */
   flush(): void;
-  /** The contender of this machine has ended: removes its watches. */
+  /** No contender uses this machine any more: removes its watches. */
   forget(key: number): void;
   /** The client begins to close. The driver drops what it has not sent, and waits a shorter time for answers. */
   closing(): void;

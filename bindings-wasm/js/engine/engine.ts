@@ -47,7 +47,7 @@ export class Engine implements Sink {
   constructor(driver: Driver, connectWithin = CONNECT_WITHIN) {
     this.#driver = driver;
     this.#hub = driver.hub(now(), seed());
-    this.#machines = new Machines(this.#hub);
+    this.#machines = new Machines(this.#hub, (key) => driver.forget(key));
     this.#pump = new Pump(this.#hub, driver, this.#reliance, {
       tell: (event) => this.#tell(event),
       broken: (error, id) => this.broken(error, id),
@@ -267,17 +267,12 @@ export class Engine implements Sink {
    * first, with its next request.
    */
   #forget(contender: Contender): void {
-    const { key, settings, granted } = contender;
+    const { key } = contender;
     this.#schedule.forget(contender);
     if (this.#contenders.get(key) !== contender) {
       return; // It had ended before. Its machine may serve the next contender.
     }
     this.#contenders.delete(key);
-    if (settings?.hasOwner !== true || !granted) {
-      // The machine of an owner's hold may serve other holds. It watches its own node, and that watch ends with the
-      // node.
-      this.#driver.forget(key);
-    }
     if (this.#machines.leave(contender)) {
       this.#closeMachines();
     }

@@ -28,13 +28,16 @@ interface Spare {
 /** The machines of one hub. */
 export class Machines {
   readonly #hub: Hub;
+  readonly #forget: (key: number) => void;
   /** The machine whose lock was released last. The next acquire of the same lock is its next attempt. */
   #spare: Spare | null = null;
   /** Machines that serve no contender, and have to be closed. */
   readonly #leaving: number[] = [];
 
-  constructor(hub: Hub) {
+  /** `forget`: a machine is not used any more, or begins a new attempt, so its watches are of no use. */
+  constructor(hub: Hub, forget: (key: number) => void) {
     this.#hub = hub;
+    this.#forget = forget;
   }
 
   /** Begins an acquire with a machine. If the hub refuses the call, it closes the machine. */
@@ -72,6 +75,7 @@ export class Machines {
     // The machine of an owner's hold may serve other holds. A claim's operation is not claimed again.
     if (state === "released" && settings?.hasOwner === false && !isClaim) {
       over = this.#spare?.key;
+      this.#forget(key);
       this.#spare = { key, settings };
     }
     if (over !== undefined) {
@@ -87,7 +91,10 @@ export class Machines {
     }
     const present = now();
     for (const key of this.#leaving.splice(0)) {
-      this.#hub.close(present, key);
+      const unused = this.#hub.close(present, key);
+      if (unused !== undefined) {
+        this.#forget(unused);
+      }
     }
     return true;
   }

@@ -8,6 +8,7 @@
 
 import { type FencepostError, shown, takeKept, unreadable } from "../errors.js";
 import { type Address, takeAddress } from "./addresses.js";
+import { checkBytes, isGiven, isSession, number, optionalNumber, present, text } from "./checks.js";
 import type { Module } from "./families/module.js";
 import type { Output } from "./outputs.js";
 import { takeOutput } from "./outputs.js";
@@ -295,9 +296,25 @@ export class Hub {
     return takeOutput();
   }
 
-  /** Closes a machine. It releases or cancels, reports no more events, and exists until the server has answered. */
-  close(now: number, key: number): void {
-    this.#check(this.#raw.close(number("now", now), number("key", key)));
+  /**
+   * Closes a key. Its machine releases or cancels, reports no more events, and exists until the server has answered.
+   *
+   * Returns the key of the machine that served `key` if no open key uses this machine any more. Then a driver can drop
+   * what it keeps for that machine, such as watches. The acquires of one owner share a machine, which sends all commands
+   * with the key of the first of them. So while other acquires of the grant are open, the result is undefined.
+   */
+  close(now: number, key: number): number | undefined {
+    const unused = this.#raw.close(number("now", now), number("key", key));
+    this.#check(unused >= 0);
+    return unused === 0 ? undefined : unused;
+  }
+
+  /**
+   * Whether an open key uses the machine of this key. A driver asks before it keeps a watch, because the answer to a
+   * read may come late.
+   */
+  serves(key: number): boolean {
+    return this.#raw.serves(number("key", key));
   }
 
   /** Closes all machines. No machine can be opened afterwards. Drive the hub until {@link pending} is 0. */
@@ -346,48 +363,6 @@ export function made<T>(make: () => T, said = (error: FencepostError) => error):
     }
     throw error;
   }
-}
-
-/** @internal An untyped program may pass anything as a text. As a string, the core can refuse it. */
-export function text(value: unknown): string {
-  return typeof value === "string" ? value : shown(value);
-}
-
-/** @internal Checks that an argument is a number. The module would convert other values. */
-export function number(what: string, value: unknown): number {
-  if (typeof value !== "number") {
-    throw unreadable(`${what} is ${shown(value)}: it has to be a number`);
-  }
-  return value;
-}
-
-/** @internal Checks the present time, where the module does not use it. The error is the module's. */
-export function present(now: unknown): number {
-  const millis = number("now", now);
-  if (!(millis >= 0 && millis * 1000 < 2 ** 53)) {
-    throw unreadable("now has to be a finite number of milliseconds");
-  }
-  return millis;
-}
-
-/** @internal Checks that an argument is bytes. */
-export function checkBytes(what: string, value: unknown): asserts value is Uint8Array {
-  if (!(value instanceof Uint8Array)) {
-    throw unreadable(`${what} is ${shown(value)}: it has to be a Uint8Array`);
-  }
-}
-
-/** @internal */
-export function optionalNumber(what: string, value: unknown): number | undefined {
-  return isGiven(value) ? number(what, value) : undefined;
-}
-
-function isGiven(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
-
-function isSession(session: unknown): session is bigint {
-  return typeof session === "bigint";
 }
 
 function isStat(stat: unknown): stat is Stat {

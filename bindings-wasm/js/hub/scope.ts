@@ -6,7 +6,8 @@
 
 import { takeKept } from "../errors.js";
 import type { Module } from "./families/module.js";
-import { Settings, checkBytes, made, number, optionalNumber } from "./hub.js";
+import { checkBytes, number, optionalNumber } from "./checks.js";
+import { Settings, made } from "./hub.js";
 import type { IdempotencyOptions } from "./lock-options.js";
 import { takeDerived } from "./records.js";
 import { checkedText, inOwnWords, read } from "./settings.js";

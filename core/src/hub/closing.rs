@@ -7,18 +7,29 @@ use crate::{Event, Instant, Intent, Key, Loss};
 use super::{Family, Hub, Member as _};
 
 impl<F: Family> Hub<F> {
-    /// Closes a machine in any state. The machine releases its lock, leaves its claim, or cancels its acquire. It stays
-    /// in the hub until the server has answered, but puts out no more events. The hub ignores unknown keys, because such
-    /// a machine has been removed already.
-    pub fn close(&mut self, now: Instant, key: Key) {
+    /// Closes a key in any state. Its machine releases its lock, leaves its claim, or cancels its acquire. The machine
+    /// stays in the hub until the server has answered, but puts out no more events. The hub ignores keys that it does not
+    /// know or that are closed, because their machines may have been removed already.
+    ///
+    /// Returns the key of the machine that served `key` if no open key uses this machine any more. Then a driver can drop
+    /// what it keeps for that machine, such as watches. The acquires of one owner share a machine, which sends all
+    /// commands with the key of the first of them. So while other acquires of the grant are open, this returns `None`,
+    /// and the last close returns the key of the first acquire.
+    pub fn close(&mut self, now: Instant, key: Key) -> Option<Key> {
         let now = self.tick(now);
-        let of_owner = self
-            .members
-            .get(&key)
-            .is_some_and(|entry| entry.reentry.is_some());
-        if !of_owner || self.close_of_owner(now, key) {
-            self.close_machine(now, key);
+        let entry = self.members.get(&key).filter(|entry| !entry.closing)?;
+        if entry.reentry.is_some() {
+            return self.close_of_owner(now, key);
         }
+        self.close_machine(now, key);
+        Some(key)
+    }
+
+    /// Whether an open key uses the machine of this key. It does until [`close`](Self::close) returns this key, or
+    /// [`shutdown`](Self::shutdown). A driver asks before it keeps a watch, because the answer to a read may come late.
+    #[must_use]
+    pub fn serves(&self, key: Key) -> bool {
+        self.members.get(&key).is_some_and(|entry| !entry.closing)
     }
 
     pub(super) fn close_machine(&mut self, now: Instant, key: Key) {

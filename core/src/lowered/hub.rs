@@ -154,8 +154,14 @@ impl Hub {
     }
 
     /// See [`hub::Hub::close`].
-    pub fn close(&mut self, now: Instant, key: Key) {
-        each!(&mut self.0, hub => hub.close(now, key));
+    pub fn close(&mut self, now: Instant, key: Key) -> Option<Key> {
+        each!(&mut self.0, hub => hub.close(now, key))
+    }
+
+    /// See [`hub::Hub::serves`].
+    #[must_use]
+    pub fn serves(&self, key: Key) -> bool {
+        each!(&self.0, hub => hub.serves(key))
     }
 
     /// See [`hub::Hub::shutdown`].

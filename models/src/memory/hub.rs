@@ -107,9 +107,15 @@ impl Hub {
     }
 
     /// See [`lowered::Hub::close`].
-    pub fn close(&mut self, server: &mut Server, now: Instant, key: Key) {
+    pub fn close(&mut self, server: &mut Server, now: Instant, key: Key) -> Option<Key> {
         self.listen(server, now);
-        self.inner.close(now, key);
+        self.inner.close(now, key)
+    }
+
+    /// See [`lowered::Hub::serves`].
+    #[must_use]
+    pub fn serves(&self, key: Key) -> bool {
+        self.inner.serves(key)
     }
 
     /// See [`lowered::Hub::shutdown`]. A paused hub is resumed first, because it could not release anything.

@@ -44,6 +44,8 @@ pub(crate) struct World {
     pub(crate) hub: Hub,
     pub(crate) now: u64,
     contenders: BTreeMap<Key, Account>,
+    /// Machines that a close has returned.
+    unused: BTreeSet<Key>,
     commands: Vec<Asked>,
     issued: BTreeSet<CommandId>,
     /// Places in `commands` of those without an outcome.
@@ -102,6 +104,7 @@ impl World {
             hub: Hub::new(family, 1).unwrap_or_else(|error| panic!("{error}")),
             now: 1_000_000,
             contenders: BTreeMap::new(),
+            unused: BTreeSet::new(),
             commands: Vec::new(),
             issued: BTreeSet::new(),
             open: Vec::new(),

@@ -123,7 +123,8 @@ impl Player {
             } => {
                 let settings: Settings = serde_json::from_value(settings.clone())?;
                 let contender = u128::from_str_radix(contender, 16)?.to_be_bytes();
-                hub.open(now, &settings, ContenderId(contender), *seed).map(|_| ())
+                hub.open(now, &settings, ContenderId(contender), *seed)
+                    .map(|_| ())
             }
             Input::Acquire { key, acquire_timeout } => {
                 let acquire_timeout = acquire_timeout.map_or(AcquireTimeout::Forever, |limit| {

@@ -51,7 +51,7 @@ class Closing(CriticalSection):
             contender.close()
             self._ended(contender)
         self.hub.shutdown(now())
-        self._forget(*self._contenders)
+        self._contenders.clear()
         self._is_shut_down = True
 
     def run_callbacks(self) -> None:

@@ -65,7 +65,6 @@ class Contender:
         "inbox",
         "key",
         "label",
-        "machine",
         "mixed_layouts",
         "name",
         "node",
@@ -93,8 +92,6 @@ class Contender:
         self.downgrade: tuple[Event, BaseException | None] | None = None
         """The result of the last downgrade: the event, and the client library's own exception."""
         self.key = 0
-        self.machine = 0
-        """The key of the machine that serves it: its own, or that of the owner's first grant."""
         self.state = State.WAITING
         self.fence: int | None = None
         self.valid_until: int | None = None

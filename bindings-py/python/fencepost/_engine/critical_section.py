@@ -13,7 +13,6 @@ from ..hub._clock import now
 from .contender import Contender, State, Wake
 from .driver import Driver, Timer
 from .faults import end_by_fault, is_fault
-from .machines import Machines
 from .reachability import Reachability
 from .reentrancy import watch
 from .reports import Reports
@@ -38,7 +37,6 @@ class CriticalSection:
         self._fault: BaseException | None = None
         """The programming error that ended this client."""
         self._contenders: dict[int, Contender] = {}
-        self._machines = Machines()
         self._outputs: list[Command | Event] = []
         self._draining = False
         self._orphans: deque[Contender | None] = deque()
@@ -83,7 +81,7 @@ class CriticalSection:
             for contender in self._contenders.values():
                 end_by_fault(contender, fault)
                 self._ended(contender)
-            self._forget(*self._contenders)
+            self._contenders.clear()
             self.hub.shutdown(now())
             if self.hub.family == "zookeeper":
                 # No machine may wait for another session.
@@ -100,8 +98,10 @@ class CriticalSection:
     def _close(self, contender: Contender) -> None:
         """Ends a contender in any state, without an event for it."""
         # In this order: after an interrupt in between, the hub has closed it all the same.
-        self.hub.close(now(), contender.key)
-        self._forget(contender.key)
+        unused = self.hub.close(now(), contender.key)
+        del self._contenders[contender.key]
+        if unused is not None:
+            self.driver.forget(unused)
 
     def _ended(self, contender: Contender) -> None:
         """A contender has changed, or ended. Wakes the threads and tasks that wait for it."""
@@ -113,18 +113,12 @@ class CriticalSection:
             self._callbacks.extend(contender.on_loss)
             contender.on_loss = []
 
-    def _forget(self, *keys: int) -> None:
-        """Forgets contenders that have ended."""
-        for key in keys:
-            contender = self._contenders.pop(key)
-            if self._machines.ended(contender):
-                self.driver.forget(contender.machine)
-
     def _drain(self, mine: Contender | None = None) -> None:
         """Takes all outputs of the hub: hands over the commands, takes in the events, and wakes the threads
         and tasks that wait.
 
-        Commands of ``mine`` go to its inbox. The calling thread carries them out itself.
+        Commands of ``mine`` go to its inbox. The calling thread carries them out itself. A further grant of
+        an owner has none: its machine's commands have the key of the first one.
         """
         if self._draining:
             # The driver has reported a failure while it was given the command. The call outside goes on.
@@ -141,7 +135,7 @@ class CriticalSection:
                     output = outputs[0]
                     if isinstance(output, Event):
                         self._handle_event(output)
-                    elif mine is not None and output.key == mine.machine and self._fault is None:
+                    elif mine is not None and output.key == mine.key and self._fault is None:
                         mine.inbox.append(output)
                     else:
                         self._submit(output)
@@ -189,8 +183,6 @@ class CriticalSection:
         cause = None if event.command is None else self._causes.get(event.command)
         if not contender.handle_event(event, cause):
             return
-        if event.name == "acquired":
-            self._machines.granted(contender)
         if event.reason == "unreachable":
             contender.error_of_client = self.reachability.unreachable(contender.name, event.text or "", cause)
         self._ended(contender)

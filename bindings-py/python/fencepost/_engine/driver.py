@@ -61,7 +61,9 @@ class EnginePort(Protocol):
         """The server has created the node of a machine."""
 
     def knows(self, key: int) -> bool:
-        """Whether the machine of that key serves a contender that has not ended. Takes no lock."""
+        """Whether the machine of that key serves a contender that has not ended. Takes no lock of the
+        engine.
+        """
 
     def poll(self) -> None:
         """The hub may have outputs, although there was no input."""

@@ -46,7 +46,7 @@ class Engine(Intents, Closing):
 
     def knows(self, key: int) -> bool:
         """See EnginePort."""
-        return key in self._contenders or key in self._machines
+        return self.hub.serves(key)
 
     def connected(self) -> None:
         """See EnginePort."""

@@ -48,7 +48,7 @@ class Intents(CriticalSection):
                 random = os.urandom(24)
                 time = now()
                 key = self.hub.open(time, settings, random[:16], int.from_bytes(random[16:], "big"))
-                contender.key = contender.machine = key
+                contender.key = key
                 self._contenders[key] = contender
                 self.reports.begins(contender, time)
                 if acquire_timeout is True:

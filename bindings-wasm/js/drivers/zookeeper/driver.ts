@@ -24,6 +24,7 @@ export class ZooKeeperDriver implements Driver {
   readonly #source: Source;
   readonly #acl: readonly Acl[];
   #sink!: Sink;
+  #hub!: Hub;
   #session: Session | null = null;
 
   /** `at` is the servers' addresses, for error texts. */
@@ -34,7 +35,8 @@ export class ZooKeeperDriver implements Driver {
   }
 
   hub(_now: number, seed: number): Hub {
-    return new Hub(this.module, this.family, seed);
+    this.#hub = new Hub(this.module, this.family, seed);
+    return this.#hub;
   }
 
   start(sink: Sink): void {
@@ -80,6 +82,7 @@ export class ZooKeeperDriver implements Driver {
   #listener(): Listener {
     const sink = this.#sink;
     return {
+      serves: (key) => this.#hub.serves(key),
       answered: (command, session, result) => this.#answered(command, session, result),
       fired(ids, session, event) {
         for (const id of ids) {

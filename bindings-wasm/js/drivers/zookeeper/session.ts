@@ -25,6 +25,8 @@ export type Result =
 
 /** The listener of a session. */
 export interface Listener {
+  /** Whether a contender uses this machine. */
+  serves(key: number): boolean;
   answered(command: NodeCommand, session: bigint, result: Result): void;
   /** A programming error in handling an answer (to that command), or another report of the library. */
   broken(error: unknown, command?: NodeCommand): void;
@@ -153,7 +155,7 @@ export class Session {
     this.#unguard();
   }
 
-  /** The contender of the machine `key` has ended. */
+  /** No contender uses the machine `key` any more. */
   forget(key: number): void {
     this.#watches.forget(key);
   }
@@ -189,8 +191,10 @@ export class Session {
       return;
     }
     this.#sent.delete(request);
-    const { operation, flags } = request.command;
-    if ("response" in result && (operation === "get" || operation === "children") && (flags & WATCH) !== 0) {
+    const { key, operation, flags } = request.command;
+    const reads = operation === "get" || operation === "children";
+    // The answer may come after the end of the contender.
+    if ("response" in result && reads && (flags & WATCH) !== 0 && this.#listener.serves(key)) {
       this.#watches.add(request.command, operation, (ids, event) => {
         if (!this.#over) {
           this.#safely(() => this.#listener.fired(ids, session, event));

@@ -62,7 +62,7 @@ export class Watches {
   }
 
   /**
-   * The contender of a machine has ended. Without a watcher, the listener is removed from the library, which would keep
+   * No contender uses a machine any more. Without a watcher, the listener is removed from the library, which would keep
    * it until the node changes.
    */
   forget(key: number): void {

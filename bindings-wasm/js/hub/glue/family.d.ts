@@ -107,7 +107,8 @@ export class RawHub {
   handleTimeout(now: number): boolean;
   poll(only: number | undefined): boolean;
   next(): void;
-  close(now: number, key: number): boolean;
+  close(now: number, key: number): number;
+  serves(key: number): boolean;
   shutdown(now: number): boolean;
 }
 

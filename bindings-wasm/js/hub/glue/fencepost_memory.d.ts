@@ -24,15 +24,7 @@ export class RawServer {
   messages(after: number): void;
   /** One part of the next multi. */
   part(operation: number, path: string, data: Uint8Array, flags: number, version: number): void;
-  execute(
-    now: number,
-    hub: number,
-    id: number,
-    operation: number,
-    path: string,
-    data: Uint8Array,
-    flags: number,
-  ): void;
+  execute(now: number, hub: number, id: number, operation: number, path: string, data: Uint8Array, flags: number): void;
 }
 
 export function initSync(module: { module: Uint8Array }): void;

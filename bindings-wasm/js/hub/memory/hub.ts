@@ -7,7 +7,8 @@
 import { MisuseError, shown, unreadable } from "../../errors.js";
 import { zooKeeperModule } from "../families/zookeeper.js";
 import type { RawServer } from "../glue/fencepost_memory.js";
-import { Hub, type Settings, optionalNumber, present } from "../hub.js";
+import { optionalNumber, present } from "../checks.js";
+import { Hub, type Settings } from "../hub.js";
 import { type NodeCommand, type Output, operationNumber } from "../outputs.js";
 import { type Asker, answering } from "./answers.js";
 
@@ -113,9 +114,9 @@ export class MemoryHub extends Hub {
     return this.#carryOut(() => super.next());
   }
 
-  override close(now: number, key: number): void {
+  override close(now: number, key: number): number | undefined {
     this.#listen(now);
-    super.close(now, key);
+    return super.close(now, key);
   }
 
   /** A paused hub could not release anything. */

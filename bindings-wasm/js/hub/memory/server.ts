@@ -5,7 +5,8 @@
  */
 
 import { ConfigError, shown, unreadable } from "../../errors.js";
-import { type Hub, Inside, number } from "../hub.js";
+import { number } from "../checks.js";
+import { type Hub, Inside } from "../hub.js";
 import { reported } from "./answers.js";
 import { MemoryHub } from "./hub.js";
 import { type RawServer, memoryModule } from "./module.js";

@@ -122,3 +122,25 @@ fn an_acquire_that_the_shutdown_ends_leaves_no_grant() {
     poll(&mut hub);
     assert_eq!(hub.unreleased(), 0);
 }
+
+#[test]
+fn a_close_returns_its_key_once() {
+    let (mut hub, key) = held();
+    assert!(hub.serves(key));
+    assert_eq!(hub.close(NOW, key), Some(key));
+    assert!(!hub.serves(key));
+    assert_eq!(hub.close(NOW, key), None, "the machine releases its lock");
+    answer(&mut hub, done());
+    poll(&mut hub);
+    assert_eq!(hub.close(NOW, key), None, "the machine was removed");
+    assert_eq!(hub.close(NOW, Key::HUB), None);
+    assert!(!hub.serves(Key::HUB));
+}
+
+#[test]
+fn no_machine_serves_a_key_after_a_shutdown() {
+    let (mut hub, key) = held();
+    hub.shutdown(NOW);
+    assert!(!hub.serves(key));
+    assert_eq!(hub.close(NOW, key), None);
+}

@@ -57,39 +57,47 @@ impl<F: Family> Hub<F> {
         Ok(())
     }
 
-    /// The application closes a key whose settings name an owner. Returns whether the hub closes the key's machine, too.
-    pub(in crate::hub) fn close_of_owner(&mut self, now: Instant, key: Key) -> bool {
+    /// The application closes a key whose settings name an owner. Closes the machines that no open key uses any more.
+    /// Returns the machine that served this key, if it is one of them.
+    pub(in crate::hub) fn close_of_owner(&mut self, now: Instant, key: Key) -> Option<Key> {
         let machine = self.grants.machine(key);
+        let unused = self.close_hold(now, key, machine);
+        if unused || key != machine {
+            self.close_machine(now, key);
+        }
+        if unused && key != machine {
+            self.close_machine(now, machine);
+        }
+        unused.then_some(machine)
+    }
+
+    /// Ends the hold of a closed key, if there is one. Returns whether no open key uses the machine any more.
+    fn close_hold(&mut self, now: Instant, key: Key, machine: Key) -> bool {
         self.grants.machines.remove(&key);
         self.grants.events.retain(|(of, _)| *of != key);
         let Some(grant) = self.grants.grants.get_mut(&machine) else {
-            return true;
+            return key == machine || self.grants.ended.remove(&machine);
         };
         grant.forget(key);
         grant.closed |= key == machine;
-        let (count, hold) = (grant.holds.len(), grant.holds.iter().find(|hold| hold.key == key));
-        let Some(hold) = hold.copied() else {
-            // Its hold is over. The machine serves other holds, or is the key's own.
-            return key != machine;
+        let hold = grant.holds.iter().find(|hold| hold.key == key).copied();
+        let others = grant.holds.iter().any(|hold| hold.key != key);
+        if !others && grant.closed {
+            self.grants.remove(machine);
+            return true;
+        }
+        let Some(hold) = hold else {
+            return false;
         };
-        let lowers = grant.ends_writing(&hold);
-        if count > 1 {
-            if lowers && self.machine_intent(now, machine, Intent::Downgrade).is_ok() {
+        if others {
+            if grant.ends_writing(&hold) && self.machine_intent(now, machine, Intent::Downgrade).is_ok() {
                 if let Some(grant) = self.grants.leave(key, machine) {
                     grant.begin_downgrade(None, true);
                 }
             } else {
                 self.grants.leave(key, machine);
             }
-            return key != machine;
-        }
-        if self.grants.is_closed(machine) {
-            // Nothing needs the machine any more.
-            self.grants.remove(machine);
-            if key != machine {
-                self.close_machine(now, machine);
-            }
-            return true;
+            return false;
         }
         // The application may use the machine's key again.
         let ended = [Intent::Release, Intent::Cancel]
@@ -100,6 +108,6 @@ impl<F: Family> Hub<F> {
         {
             grant.begin_leaving();
         }
-        true
+        false
     }
 }

@@ -28,7 +28,10 @@ mod states;
 
 use alloc::collections::VecDeque;
 
-use crate::{Event, Instant, Intent, Key, Misuse, sorted::SortedMap};
+use crate::{
+    Event, Instant, Intent, Key, Misuse,
+    sorted::{SortedMap, SortedSet},
+};
 
 use grant::{Hold, SharedGrant};
 pub use reentry::{LockKind, Mode, Ownership, Reentry};
@@ -42,6 +45,9 @@ pub(super) struct Grants {
     grants: SortedMap<Key, SharedGrant>,
     /// The machines of holds whose key is another one. A key may stay here until it is closed or contends itself.
     machines: SortedMap<Key, Key>,
+    /// Machines whose key the application closed before their grant was over. A later close of a key that they served
+    /// reports them.
+    ended: SortedSet<Key>,
     /// Events for holds that the hub has not returned yet.
     events: VecDeque<(Key, Event)>,
 }
@@ -126,7 +132,12 @@ impl Grants {
     }
 
     fn contend(&mut self, key: Key, reentry: &Reentry) {
-        self.machines.remove(&key);
+        if let Some(before) = self.machines.remove(&key)
+            && !self.machines.values().any(|machine| *machine == before)
+        {
+            // No close can report it.
+            self.ended.remove(&before);
+        }
         self.owners.insert(reentry.ownership.clone(), key);
         self.grants.insert(key, SharedGrant::new(key, reentry));
     }
@@ -167,7 +178,11 @@ impl Grants {
             return false;
         };
         let over = grant.on_event(now, event, &mut self.events);
-        over && self.remove(machine)
+        let closed = over && self.remove(machine);
+        if closed {
+            self.ended.insert(machine);
+        }
+        closed
     }
 }
 

@@ -61,6 +61,13 @@ fn poll(hub: &mut Hub<Redis>) -> Vec<(Key, Event)> {
     events
 }
 
+/// The server answers the release of the grant, and then nothing is left.
+fn assert_over(hub: &mut Hub<Redis>) {
+    answer(hub, None, released());
+    assert_eq!(poll(hub), []);
+    assert_eq!((hub.pending(), &hub.grants), (0, &Grants::default()));
+}
+
 #[test]
 fn a_poll_of_a_further_hold_polls_the_machine_of_its_grant() {
     let (mut hub, first, second) = held_twice();
@@ -81,9 +88,7 @@ fn a_closed_key_gets_no_event_that_was_due() {
     hub.close(NOW, first);
     assert_eq!(poll(&mut hub), []);
     hub.close(NOW, second);
-    answer(&mut hub, None, released());
-    assert_eq!(poll(&mut hub), []);
-    assert_eq!((hub.pending(), &hub.grants), (0, &Grants::default()));
+    assert_over(&mut hub);
 }
 
 #[test]
@@ -97,9 +102,7 @@ fn a_key_that_was_a_further_hold_may_contend_itself() {
     contend(&mut hub, second);
     hub.close(NOW, first);
     hub.close(NOW, second);
-    answer(&mut hub, None, released());
-    assert_eq!(poll(&mut hub), []);
-    assert_eq!((hub.pending(), &hub.grants), (0, &Grants::default()));
+    assert_over(&mut hub);
 }
 
 #[test]
@@ -107,7 +110,75 @@ fn a_shutdown_forgets_owners() {
     let (mut hub, first, _) = held_twice();
     hub.intent(NOW, first, Intent::Release).unwrap();
     hub.shutdown(NOW);
+    assert_over(&mut hub);
+}
+
+#[test]
+fn the_last_close_returns_the_machine_of_the_grant() {
+    for first_first in [true, false] {
+        let (mut hub, first, second) = held_twice();
+        let (one, last) = if first_first {
+            (first, second)
+        } else {
+            (second, first)
+        };
+        assert_eq!(hub.close(NOW, one), None);
+        assert_eq!(hub.close(NOW, one), None, "a second time");
+        assert!(hub.serves(first));
+        assert_eq!(hub.close(NOW, last), Some(first));
+        assert!(!hub.serves(first) && !hub.serves(second));
+        assert_over(&mut hub);
+        assert_eq!((hub.close(NOW, first), hub.close(NOW, second)), (None, None));
+    }
+}
+
+#[test]
+fn a_key_whose_grant_another_key_releases_returns_its_machine() {
+    let (mut hub, first, second) = held_twice();
+    hub.intent(NOW, first, Intent::Release).unwrap();
+    assert_eq!(poll(&mut hub), [(first, Event::Released)]);
+    // The release begins here, and needs no key any more.
+    assert_eq!(hub.close(NOW, second), None);
+    assert_eq!(hub.close(NOW, first), Some(first));
+    assert_over(&mut hub);
+}
+
+/// Two holds whose first key is closed, and whose grant ends afterwards.
+fn ended_after_a_close() -> (Hub<Redis>, Key, Key) {
+    let (mut hub, first, second) = held_twice();
+    assert_eq!(hub.close(NOW, first), None);
+    hub.intent(NOW, second, Intent::Release).unwrap();
+    assert!(hub.serves(first));
     answer(&mut hub, None, released());
-    assert_eq!(poll(&mut hub), []);
+    assert_eq!(poll(&mut hub), [(second, Event::Released)]);
+    assert!(!hub.serves(first) && hub.serves(second));
+    (hub, first, second)
+}
+
+#[test]
+fn the_next_close_returns_a_machine_whose_grant_has_ended() {
+    let (mut hub, first, second) = ended_after_a_close();
+    assert_eq!(hub.close(NOW, second), Some(first));
+    poll(&mut hub);
     assert_eq!((hub.pending(), &hub.grants), (0, &Grants::default()));
+}
+
+#[test]
+fn a_further_hold_that_contends_returns_its_own_machine() {
+    let (mut hub, _, second) = ended_after_a_close();
+    contend(&mut hub, second);
+    assert_eq!(hub.close(NOW, second), Some(second));
+    assert_over(&mut hub);
+}
+
+#[test]
+fn a_lost_grant_returns_its_machine() {
+    let (mut hub, first, second) = held_twice();
+    assert_eq!(hub.close(NOW, first), None);
+    let expired = NOW.plus(lease::DEFAULT_TTL);
+    hub.handle_timeout(expired);
+    assert!(matches!(poll(&mut hub)[..], [(key, Event::Lost { .. })] if key == second));
+    assert!(!hub.serves(first));
+    assert_eq!(hub.close(expired, second), Some(first));
+    assert_eq!(&hub.grants, &Grants::default());
 }

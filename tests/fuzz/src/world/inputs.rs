@@ -101,7 +101,10 @@ impl World {
             }
             Step::Close(machine) => {
                 let key = self.key(machine);
-                self.hub.close(now, key);
+                if let Some(unused) = self.hub.close(now, key) {
+                    assert!(self.unused.insert(unused), "{unused:?} was returned before");
+                    assert!(!self.hub.serves(unused));
+                }
                 self.contenders.entry(key).and_modify(Account::close);
                 Ok(())
             }

@@ -307,6 +307,7 @@ class KazooDriver:
     def close(self, within: float) -> None:
         """See SyncDriver."""
         if not self._own:
+            self.hooks.watches.leave(id(self))
             self.hooks.detach(self)
             return
         # Kazoo may wait for a server that does not answer. A thread does that, and this one stops waiting.

@@ -36,7 +36,7 @@ class Watching(Protocol):
         """The path on the server, with the client's chroot."""
 
     def is_wanted(self) -> bool:
-        """Whether its machine still serves a contender. Takes no lock."""
+        """Whether its machine still serves a contender. Takes no lock of the engine."""
 
     def notify(self, event: str) -> None:
         """Reports ``deleted``, ``changed`` or ``gone`` to the machine."""
@@ -66,6 +66,12 @@ class Watches:
         """Removes the watches of a machine."""
         with self._lock:
             self._remove(self._of.get(owner, ()))
+
+    def leave(self, driver: int) -> None:
+        """Removes the watches of a driver that ends."""
+        with self._lock:
+            for owner in [owner for owner in self._of if owner[0] == driver]:
+                self._remove(self._of[owner])
 
     def fired(self, event: int, path: str) -> list[Watching]:
         """Removes and gives the watches that an event of the server concerns."""

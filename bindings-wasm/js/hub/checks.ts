@@ -1,0 +1,51 @@
+/**
+ * Checks of arguments. An untyped program may pass anything, and the WebAssembly module would convert it.
+ *
+ * @module
+ */
+
+import { shown, unreadable } from "../errors.js";
+
+/** @internal An untyped program may pass anything as a text. As a string, the core can refuse it. */
+export function text(value: unknown): string {
+  return typeof value === "string" ? value : shown(value);
+}
+
+/** @internal Checks that an argument is a number. The module would convert other values. */
+export function number(what: string, value: unknown): number {
+  if (typeof value !== "number") {
+    throw unreadable(`${what} is ${shown(value)}: it has to be a number`);
+  }
+  return value;
+}
+
+/** @internal Checks the present time, where the module does not use it. The error is the module's. */
+export function present(now: unknown): number {
+  const millis = number("now", now);
+  if (!(millis >= 0 && millis * 1000 < 2 ** 53)) {
+    throw unreadable("now has to be a finite number of milliseconds");
+  }
+  return millis;
+}
+
+/** @internal Checks that an argument is bytes. */
+export function checkBytes(what: string, value: unknown): asserts value is Uint8Array {
+  if (!(value instanceof Uint8Array)) {
+    throw unreadable(`${what} is ${shown(value)}: it has to be a Uint8Array`);
+  }
+}
+
+/** @internal */
+export function optionalNumber(what: string, value: unknown): number | undefined {
+  return isGiven(value) ? number(what, value) : undefined;
+}
+
+/** @internal */
+export function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** @internal */
+export function isSession(session: unknown): session is bigint {
+  return typeof session === "bigint";
+}
