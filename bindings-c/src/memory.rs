@@ -45,9 +45,11 @@ pub unsafe extern "C" fn fencepost_memory_hub(
     guard(|| {
         require(hub)?;
         // SAFETY: the header asks for a valid server or NULL.
-        let connected = unsafe { shared(memory) }?
-            .0
-            .connect(Instant::from_micros(now), seed);
+        let connected = unsafe { shared(memory) }?.0.connect(
+            Instant::from_micros(now),
+            seed,
+            fencepost_models::memory::SESSION_TIMEOUT,
+        );
         // SAFETY: checked above.
         unsafe { give(hub, connected.into()) };
         Ok(())

@@ -52,7 +52,11 @@ impl MemoryServer {
     }
 
     fn connect(&self, now: u64, seed: u64) -> Hub {
-        Hub(Mutex::new(self.0.connect(Instant::from_micros(now), seed)))
+        Hub(Mutex::new(self.0.connect(
+            Instant::from_micros(now),
+            seed,
+            fencepost_models::memory::SESSION_TIMEOUT,
+        )))
     }
 }
 

@@ -49,7 +49,9 @@ impl Driver {
         } else {
             named(name)
         };
-        let hub = place.server.connect(clock::now(), seed);
+        let hub = place
+            .server
+            .connect(clock::now(), seed, fencepost_models::memory::SESSION_TIMEOUT);
         let id = hub.id();
         (hub, Self { place, id })
     }
