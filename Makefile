@@ -38,16 +38,15 @@ RUST := --package fencepost --package fencepost-cli --features fencepost/servers
 
 .PHONY: build-debug build-release build-rust build-tests build-oldest build-py build-wheels build-wasm build-c build-mixed build-interop build-conformance build-bench
 build-debug:
-	$(MAKE) --no-print-directory build-rust
-	$(MAKE) --no-print-directory build-tests
-	$(MAKE) --no-print-directory build-oldest
-	$(MAKE) --no-print-directory build-wasm
+	$(SUITE) build-rust $(MAKE) --no-print-directory build-rust
+	$(SUITE) build-tests $(MAKE) --no-print-directory build-tests
+	$(SUITE) build-oldest $(MAKE) --no-print-directory build-oldest
+	$(SUITE) build-wasm $(MAKE) --no-print-directory build-wasm
 
 build-release:
-	$(MAKE) --no-print-directory build-py
-	$(MAKE) --no-print-directory build-wheels
-	$(MAKE) --no-print-directory build-c
-	$(MAKE) --no-print-directory build-bench
+	$(SUITE) build-py $(MAKE) --no-print-directory build-py
+	$(SUITE) build-c $(MAKE) --no-print-directory build-c
+	$(SUITE) build-bench $(MAKE) --no-print-directory build-bench
 
 build-rust:
 	cargo build $(RUST) --lib --bins --examples
@@ -65,10 +64,11 @@ OLDEST := --quiet --locked --manifest-path bindings-rs/tests/oldest/Cargo.toml -
 build-oldest:
 	cargo +$(MSRV) test $(OLDEST) --no-run
 
-build-py:
-	cd bindings-py && VIRTUAL_ENV=../.venv ../.venv/bin/maturin develop --release --quiet
+# The tests and the benchmark use the wheel, as programs do; some install it, or the source distribution, once more.
+build-py: build-wheels
+	.venv/bin/pip install --quiet --no-deps --force-reinstall build/dist/fencepost-*$(shell uname -m).whl
 
-# The wheel for this machine, and the source distribution: `make test` installs both.
+# The wheel for this machine, and the source distribution.
 build-wheels:
 	$(PYTHON) tools/dist wheels here
 
