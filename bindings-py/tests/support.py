@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import atexit
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -348,3 +352,12 @@ class Program:
         """Closes its input and waits for its end."""
         self.process.communicate(timeout=LONG)
         return self.process.returncode
+
+
+@cache
+def package_alone() -> Path:
+    """A folder in which Python finds fencepost, and none of the packages that are installed beside it."""
+    folder = Path(tempfile.mkdtemp(prefix="fencepost-alone-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "fencepost").symlink_to(Path(fencepost.__file__).parent)
+    return folder

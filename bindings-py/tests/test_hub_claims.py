@@ -40,7 +40,12 @@ def event(hub: Hub) -> Event:
 
 def done(result: bytes) -> bytes:
     """A record that has a result, as the server answers it."""
-    fields = {"state": "done", "attempt": f"{'6f' * 16}-1", "fence": "1790000000000000", "fingerprint": "print"}
+    fields = {
+        "state": "done",
+        "attempt": f"{'6f' * 16}-1",
+        "fence": "1790000000000000",
+        "fingerprint": "print",
+    }
     fields |= {"retention": "86400000", "kept": "1790086400000", "tag": "png"}
     texts = {name: value.encode() for name, value in fields.items()} | {"result": result}
     lines = [b"%s:%d:%s" % (name.encode(), len(value), value) for name, value in texts.items()]

@@ -13,8 +13,8 @@ import fencepost
 import fencepost.asyncio
 import pytest
 from fencepost._client.libraries import KAZOO, REDIS, Library
+from support import package_alone
 
-PACKAGE = Path(fencepost.__file__).parents[1]
 #: Connects as the client of sys.argv[1]. Looks for modules in sys.argv[3].
 CONNECT = """
 import sys
@@ -35,7 +35,7 @@ each_client = pytest.mark.parametrize("client", ["threads", "asyncio"])
 
 def connect(client: str, url: str, *path: Path) -> str:
     """What a program prints that has no packages but these, besides Python's own."""
-    program = [sys.executable, "-S", "-c", CONNECT, client, url, ":".join(map(str, [*path, PACKAGE]))]
+    program = [sys.executable, "-S", "-c", CONNECT, client, url, ":".join(map(str, [*path, package_alone()]))]
     return subprocess.run(program, check=True, capture_output=True, text=True).stdout
 
 
@@ -72,7 +72,10 @@ def test_a_version_that_does_not_work(
 
 @each_library
 def test_the_extra_installs_a_version_that_works(library: Library, url: str) -> None:
-    assert f'{library.extra} = ["{library.needed}"]' in (PACKAGE.parent / "pyproject.toml").read_text()
+    assert (
+        f'{library.extra} = ["{library.needed}"]'
+        in (Path(__file__).parents[1] / "pyproject.toml").read_text()
+    )
 
 
 @each_library

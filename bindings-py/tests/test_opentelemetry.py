@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import fencepost
@@ -15,7 +14,7 @@ import pytest
 from conftest import Connect
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-from support import Backend, options, wait_until, wait_until_async
+from support import Backend, options, package_alone, wait_until, wait_until_async
 
 
 class Metrics:
@@ -123,8 +122,7 @@ def test_claims(backend: Backend, connect: Connect, metrics: Metrics) -> None:
 
 
 def test_a_program_without_opentelemetry() -> None:
-    package = Path(fencepost.__file__).parents[1]
-    program = f"import sys; sys.path.insert(0, {str(package)!r}); import fencepost.opentelemetry"
+    program = f"import sys; sys.path.insert(0, {str(package_alone())!r}); import fencepost.opentelemetry"
     done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True)
     assert "ImportError: fencepost.opentelemetry needs the package opentelemetry-api" in done.stderr
     assert "pip install 'fencepost[opentelemetry]'" in done.stderr
