@@ -10,46 +10,62 @@ import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { text } from "node:stream/consumers";
 
-/** A browser by Debian's or another name. */
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
-const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
+export const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
 const TYPES = {
+  ".css": "text/css",
   ".html": "text/html",
   ".js": "text/javascript",
   ".mjs": "text/javascript",
+  ".svg": "image/svg+xml",
   ".wasm": "application/wasm",
 };
+/** A page may run WebAssembly, and no text as a program. */
+const POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
 
-/**
- * What the program of a page in a folder posts to `/shown`, the last thing that it does. The page may run WebAssembly, and
- * no text as a program.
- */
-export async function shown(folder, page) {
-  assert.ok(CHROMIUM, "no Chromium: run tools/setup system");
-  const posted = {};
-  posted.promise = new Promise((resolve, reject) => Object.assign(posted, { resolve, reject }));
+/** The browser's program, by Debian's or another name. */
+export function chromium() {
+  const found = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+    existsSync(path),
+  );
+  assert.ok(found, "no Chromium: run tools/setup system");
+  return found;
+}
+
+/** Serves a folder on this machine. `posted` gets the text of what a page posts to `/shown`. */
+export async function serve(folder, { policy = POLICY, posted = () => {} } = {}) {
   const server = createServer((request, response) => {
     const path = new URL(request.url, "http://localhost").pathname;
     if (path === "/shown") {
-      text(request).then(posted.resolve, posted.reject);
+      posted(text(request));
       response.writeHead(204).end();
       return;
     }
     readFile(join(folder, path)).then(
       (body) => {
         const type = TYPES[extname(path)] ?? "text/plain";
-        const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
         response.writeHead(200, { "content-type": type, "content-security-policy": policy }).end(body);
       },
       () => response.writeHead(404).end(),
     );
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
+  const host = `127.0.0.1:${server.address().port}`;
+  const close = () => {
+    server.closeAllConnections();
+    server.close();
+  };
+  return { host, address: `http://${host}`, close };
+}
+
+/** What the program of a page in a folder posts to `/shown`, the last thing that it does. */
+export async function shown(folder, page) {
+  const program = chromium();
+  const posted = {};
+  posted.promise = new Promise((resolve, reject) => Object.assign(posted, { resolve, reject }));
+  const server = await serve(folder, { posted: (body) => body.then(posted.resolve, posted.reject) });
   const profile = await mkdtemp(join(tmpdir(), "fencepost-chromium-"));
-  const url = `http://127.0.0.1:${server.address().port}/${page}`;
-  const browser = spawn(CHROMIUM, [...FLAGS, `--user-data-dir=${profile}`, url], { detached: true, stdio: "ignore" });
+  const url = `${server.address}/${page}`;
+  const browser = spawn(program, [...FLAGS, `--user-data-dir=${profile}`, url], { detached: true, stdio: "ignore" });
   const ended = once(browser, "exit");
   try {
     const silence = AbortSignal.timeout(120_000);
@@ -59,7 +75,6 @@ export async function shown(folder, page) {
       ended.then(([status]) => Promise.reject(new Error(`Chromium has ended with ${status}`))),
     ]);
   } finally {
-    server.closeAllConnections();
     server.close();
     // The processes of a browser are a group.
     process.kill(-browser.pid, "SIGKILL");
