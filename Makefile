@@ -167,6 +167,7 @@ shared-suite:
 	$(SERVERS) $(SUITE) bench $(PYTHON) -m pytest -q bench/tests
 	$(SUITE) site $(PYTHON) -m pytest -q tests/site
 	$(SUITE) release $(PYTHON) -m pytest -q tests/release
+	$(SUITE) playground node site/playground/test.mjs
 
 # The servers that the tests stand on, and other servers than Redis itself; after Rust's suite, which is the shortest.
 servers-suite: rust-suite
@@ -206,7 +207,7 @@ matrix: ## the explorer's largest cases; every pair of clients with every kind o
 # What people have written: REPORT.md is the simulator's.
 GUIDES = $(shell find . \( -name node_modules -o -name target -o -name '.?*' -o -name build \) -prune -o -name '*.md' -not -name REPORT.md -print)
 
-site: ## build the documentation's site into build/site
+site: build-wasm ## build the documentation's site into build/site
 	.venv/bin/python site/build.py build/site
 
 pages: ## write the pages that show runs of the simulator: the gallery of wrong locks, and the sequence diagrams
@@ -216,6 +217,7 @@ options: ## write the options of locks, in all languages and the reference, and 
 	cargo run --quiet --package fencepost-bindgen -- options
 	cargo fmt --package fencepost
 
+NPM := $(CURDIR)/bindings-wasm/node_modules/.bin
 lint: ## formatting and lints of every language
 	cargo run --quiet --package fencepost-bindgen -- options --check
 	tools/pages --check
@@ -250,6 +252,7 @@ lint: ## formatting and lints of every language
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
 	cd bench && ../.venv/bin/mypy
 	cd bindings-wasm && npm run --silent lint
+	cd site/playground && $(NPM)/prettier --config $(NPM)/../../.prettierrc.json --check . && $(NPM)/eslint . && $(NPM)/tsc --project .
 	$(MAKE) --no-print-directory -C bindings-c check-format check-header
 	$(MAKE) --no-print-directory -C bench/c check-format
 	clang-format --dry-run -Werror --style=file:bindings-c/.clang-format tests/interop/peers/c/*.[ch] tests/conformance/peers/c/*.[ch]

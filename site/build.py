@@ -30,6 +30,11 @@ BESIDE = {
 }
 IMAGES = {".svg", ".png"}
 FENCE = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
+PLAYGROUND = re.compile(r"^<!-- playground: .*?^<!-- end of the playground -->$", re.MULTILINE | re.DOTALL)
+#: The page's program fills it. No line of it is empty, because Markdown would end the block there.
+PLACE = """<div id="fencepost-playground"><p>The playground needs JavaScript and WebAssembly.</p></div>
+<link rel="stylesheet" href="playground/code/main.css">
+<script type="module" src="playground/code/main.js"></script>"""
 DIAGRAM = re.compile(r"^```mermaid\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^# (.*)$", re.MULTILINE)
@@ -99,7 +104,7 @@ def stage(into: Path) -> None:
         written = into / place
         written.parent.mkdir(parents=True, exist_ok=True)
         try:
-            text = DIAGRAM.sub(drawn, (ROOT / page).read_text())
+            text = DIAGRAM.sub(drawn, PLAYGROUND.sub(PLACE, (ROOT / page).read_text()))
         except NotDrawn as error:
             raise BadPage(f"{page}: {error}") from error
         written.write_text(replace_links(text, change))
@@ -129,25 +134,29 @@ def summary(pages: dict[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def run(*command: str | Path) -> None:
+    """Runs a program. An error, if it fails or warns."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said = done.stdout + done.stderr
+    if done.returncode != 0 or "WARN" in said or "ERROR" in said:
+        raise BadPage(f"{Path(command[0]).name} ended with {done.returncode}:\n{said}")
+
+
 def build(destination: Path) -> None:
     """Builds the site into a folder, whose former content goes."""
     mdbook = ROOT / ".venv" / "bin" / "mdbook"
     if not mdbook.exists():
         raise BadPage(f"{mdbook} is missing: run tools/setup python")
+    modules = ROOT / "bindings-wasm" / "dist" / "modules"
+    if not modules.exists():
+        raise BadPage(f"{modules} is missing: run make build-wasm")
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder)
         stage(source)
         for name in ("book.toml", "site.css", "tabs.js"):
             shutil.copy(HERE / name, source)
-        done = subprocess.run(
-            [mdbook, "build", "--dest-dir", destination.resolve(), source],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    said = done.stdout + done.stderr
-    if done.returncode != 0 or "WARN" in said or "ERROR" in said:
-        raise BadPage(f"mdbook ended with {done.returncode}:\n{said}")
+        run(mdbook, "build", "--dest-dir", destination.resolve(), source)
+    run("node", HERE / "playground" / "build.mjs", destination.resolve() / "playground")
 
 
 def main() -> int:

@@ -88,7 +88,13 @@
 
   /** A link to an anchor shows the tab that the anchor is in. */
   function showTarget() {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    let name = location.hash.slice(1);
+    try {
+      name = decodeURIComponent(name);
+    } catch {
+      // The address is not well-formed. No anchor has such a name.
+    }
+    const target = document.getElementById(name);
     const tab = groups.flat().find((each) => target !== null && each.panel.contains(target));
     if (tab === undefined) return;
     show(tab.language);

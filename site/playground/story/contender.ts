@@ -1,0 +1,71 @@
+/** One contender for one lock: a process with its own session, as far as the page shows it. */
+
+import type { Role } from "./actions.js";
+import type { Connection } from "./server.js";
+
+/** Where a contender stands. `ended`: its session has ended, and it has not joined again. */
+export type Phase = "away" | "waiting" | "holding" | "ended";
+
+/** What a person can make a contender do. */
+export type Verb = "join" | "leave" | "release" | "kill" | "pause" | "resume" | "look" | "sell";
+
+export class Contender {
+  readonly who: string;
+  /** Of the latest join. */
+  role: Role = "writer";
+  phase: Phase = "away";
+  /** Its connection; null before the first join, and after its session has ended. */
+  hub: Connection | null = null;
+  /** Of its machine in the hub. */
+  key: number | null = null;
+  /** How often it has joined: each machine needs an identifier of its own. */
+  joins = 0;
+  /** When its hub wants to be told that time has passed. */
+  due: number | null = null;
+  /** Since when it is paused: its program runs no code, and its hub neither hears nor says anything. */
+  pausedSince: number | null = null;
+  /** Of the latest grant. A program keeps it after a loss, and its late write has it. */
+  fence: bigint | null = null;
+  /** The stock that it has read in this grant, and not yet written. */
+  seen: number | null = null;
+
+  constructor(who: string) {
+    this.who = who;
+  }
+
+  get isPaused(): boolean {
+    return this.pausedSince !== null;
+  }
+
+  /** Says why the contender cannot do this now; null if it can. `usesShop`: whether this lock guards the shop. */
+  obstacle(verb: Verb, usesShop: boolean): string | null {
+    const { who, phase } = this;
+    if (this.isPaused && verb !== "resume" && verb !== "kill") {
+      return `${who} is paused`;
+    }
+    switch (verb) {
+      case "join":
+        return phase === "away" || phase === "ended" ? null : `${who} is there already`;
+      case "leave":
+        return phase === "waiting" ? null : `${who} does not wait`;
+      case "release":
+        return phase === "holding" ? null : `${who} does not hold the lock`;
+      case "kill":
+        return this.hub !== null && phase !== "ended" ? null : `${who} has no session`;
+      case "pause":
+        return phase === "waiting" || phase === "holding" ? null : `${who} is not there`;
+      case "resume":
+        return this.isPaused ? null : `${who} is not paused`;
+      case "look":
+        return usesShop && phase === "holding" ? null : `${who} does not hold the lock of the shop`;
+      case "sell":
+        return this.seen === null
+          ? `${who} has not read the stock`
+          : this.seen === 0
+            ? `${who} has read that nothing is left`
+            : this.role === "reader"
+              ? `${who} is a reader, and a reader does not write`
+              : null;
+    }
+  }
+}

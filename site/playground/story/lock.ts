@@ -1,0 +1,333 @@
+/** One lock on a server of its own, with a hub for each contender. All runs on the story's clock. */
+
+import { type Event, Settings } from "fencepost/hub";
+
+import { type Kind, type LockName, NAMES, type Role, BadStory } from "./actions.js";
+import { Contender, type Phase, type Verb } from "./contender.js";
+import { type Connection, type Message, type NodeView, SESSION_TIMEOUT, Server } from "./server.js";
+import { counted, listed } from "./words.js";
+
+/** The name of the lock in the settings. */
+const NAME = "stock";
+
+const VERBS: readonly Verb[] = ["join", "leave", "release", "kill", "pause", "resume", "look", "sell"];
+
+/** What can be seen of a contender. */
+export interface ContenderView {
+  readonly who: string;
+  readonly role: Role;
+  readonly phase: Phase;
+  readonly isPaused: boolean;
+  /** Whether the server still has its session. */
+  readonly hasSession: boolean;
+  readonly node: string | null;
+  /** The node that it watches, in words. */
+  readonly watches: string | null;
+  readonly fence: bigint | null;
+  readonly seen: number | null;
+  /** What a person can make it do now. */
+  readonly verbs: readonly Verb[];
+}
+
+/** What can be seen of a lock. */
+export interface LockView {
+  readonly name: LockName;
+  /** In the order of their nodes; those without a node come last. */
+  readonly contenders: readonly ContenderView[];
+  readonly nodes: readonly NodeView[];
+}
+
+/** What has happened in one step. */
+export interface Happened {
+  readonly sentences: readonly string[];
+  readonly messages: readonly Message[];
+  /** Whom the server has sent an event about another node than its own; one name for each event. */
+  readonly woken: readonly string[];
+  /** How many requests the contenders have sent, without those that only keep their sessions. */
+  readonly requests: number;
+}
+
+export class Lock {
+  readonly name: LockName;
+  readonly usesShop: boolean;
+  readonly #kind: Kind;
+  readonly #permits: number;
+  readonly #server = new Server();
+  readonly #contenders = new Map<string, Contender>();
+  #now = 0;
+  #sentences: string[] = [];
+  /** Before which of the sentences the server has sent its events. */
+  #eventsAt: number | null = null;
+  /** What each contender was seen to watch last. */
+  readonly #watches = new Map<string, string | null>();
+
+  constructor(name: LockName, kind: Kind, permits: number) {
+    this.name = name;
+    this.usesShop = name === "fair" && kind !== "semaphore";
+    this.#kind = kind;
+    this.#permits = permits;
+  }
+
+  /** The contender, if it can do this now. @throws BadStory that says why it cannot. */
+  able(who: string, verb: Verb): Contender {
+    const contender = this.#contenders.get(who) ?? new Contender(who);
+    const obstacle = contender.obstacle(verb, this.usesShop);
+    if (obstacle !== null) {
+      throw new BadStory(obstacle);
+    }
+    this.#contenders.set(who, contender);
+    return contender;
+  }
+
+  /** Whether the contender has ever been here. */
+  knows(who: string): boolean {
+    return this.#contenders.has(who);
+  }
+
+  /** Whether the contender could join. */
+  canJoin(who: string): boolean {
+    return (this.#contenders.get(who) ?? new Contender(who)).obstacle("join", this.usesShop) === null;
+  }
+
+  join(who: string, role: Role): void {
+    const one = this.able(who, "join");
+    one.hub ??= this.#server.connect(who, this.#now);
+    one.joins += 1;
+    one.role = role;
+    one.phase = "waiting";
+    one.fence = null;
+    one.seen = null;
+    one.key = one.hub.open(this.#now, this.#settings(role), identifier(one), one.joins);
+    one.hub.acquire(this.#now, one.key);
+    this.#settle(one);
+  }
+
+  leave(who: string): void {
+    const one = this.able(who, "leave");
+    this.#intend(one, (hub, key) => hub.cancel(this.#now, key));
+  }
+
+  release(who: string): void {
+    const one = this.able(who, "release");
+    this.#intend(one, (hub, key) => hub.release(this.#now, key));
+  }
+
+  /** The program is killed, so its hub hears nothing any more; and the server ends its session. */
+  kill(who: string): void {
+    const one = this.able(who, "kill");
+    this.#server.kill(who);
+    this.#contenders.set(who, Object.assign(new Contender(who), { joins: one.joins, role: one.role, phase: "ended" }));
+    this.#settle();
+  }
+
+  pause(who: string): void {
+    this.able(who, "pause").pausedSince = this.#now;
+    this.#server.pause(who);
+  }
+
+  resume(who: string): void {
+    const one = this.able(who, "resume");
+    one.pausedSince = null;
+    this.#server.resume(who);
+    this.#settle(one);
+  }
+
+  /** Lets time pass. The server ends the session of a program that has been paused for the session's timeout. */
+  pass(millis: number): void {
+    const end = this.#now + millis;
+    for (;;) {
+      const next = this.#next();
+      if (next === null || next.at > end) {
+        break;
+      }
+      this.#now = Math.max(this.#now, next.at);
+      next.act();
+    }
+    this.#now = end;
+  }
+
+  /** Takes what has happened since the last call. */
+  take(): Happened {
+    const messages = this.#server.take();
+    const woken = messages.filter(({ reaches }) => reaches).map(({ who }) => who);
+    const sentences = this.#sentences;
+    if (woken.length > 0) {
+      sentences.splice(this.#eventsAt ?? sentences.length, 0, events(woken));
+    }
+    sentences.push(...this.#newWatches());
+    this.#sentences = [];
+    this.#eventsAt = null;
+    const requests = messages.filter(({ kind, isUpkeep }) => kind === "request" && !isUpkeep).length;
+    return { sentences, messages, woken, requests };
+  }
+
+  view(): LockView {
+    const nodes = this.#server.nodes();
+    const place = (who: string): number => nodes.findIndex(({ owner }) => owner === who) >>> 0;
+    const contenders = [...this.#contenders.values()]
+      .map((one) => this.#viewed(one, nodes))
+      .sort((one, other) => place(one.who) - place(other.who));
+    return { name: this.name, contenders, nodes };
+  }
+
+  #newWatches(): string[] {
+    return [...this.#contenders.values()].flatMap(({ who, phase }) => {
+      const watched = phase === "waiting" ? this.#server.watched(who) : null;
+      const before = this.#watches.get(who) ?? null;
+      this.#watches.set(who, watched);
+      return watched === null || watched === before ? [] : [`${who} waits, and watches ${watched}.`];
+    });
+  }
+
+  #viewed(one: Contender, nodes: readonly NodeView[]): ContenderView {
+    const { who, role, phase, isPaused, fence, seen } = one;
+    return {
+      who,
+      role,
+      phase,
+      isPaused,
+      hasSession: this.#server.hasSession(who),
+      node: nodes.find(({ owner }) => owner === who)?.name ?? null,
+      watches: phase === "waiting" ? this.#server.watched(who) : null,
+      fence,
+      seen,
+      verbs: VERBS.filter((verb) => one.obstacle(verb, this.usesShop) === null),
+    };
+  }
+
+  #settings(role: Role): Settings {
+    const common = { server: "memory", name: NAME } as const;
+    switch (this.#kind) {
+      case "lock":
+        return new Settings({ ...common, kind: "lock", fair: this.name === "fair" });
+      case "read-write":
+        return new Settings({ ...common, kind: role });
+      case "semaphore":
+        return new Settings({ ...common, kind: "semaphore", permits: this.#permits });
+    }
+  }
+
+  #intend(one: Contender, intent: (hub: Connection, key: number) => void): void {
+    if (one.hub !== null && one.key !== null) {
+      intent(one.hub, one.key);
+    }
+    this.#settle(one);
+  }
+
+  /** The next moment at which something happens without an action. */
+  #next(): { at: number; act: () => void } | null {
+    let next: { at: number; act: () => void } | null = null;
+    for (const one of this.#contenders.values()) {
+      const { pausedSince, due } = one;
+      const at = pausedSince === null ? due : pausedSince + SESSION_TIMEOUT;
+      const isOver = pausedSince !== null && !this.#server.hasSession(one.who);
+      if (at === null || isOver || (next !== null && next.at <= at)) {
+        continue;
+      }
+      next = { at, act: pausedSince === null ? () => this.#settle(one) : () => this.#expire(one) };
+    }
+    return next;
+  }
+
+  #expire(one: Contender): void {
+    this.#server.expire(one.who);
+    this.#sentences.push(`The server has not heard from ${one.who} for a minute: it ends its session.`);
+    this.#settle();
+  }
+
+  /** Drives a hub, and all hubs that hear something by that, until nobody has anything to do. */
+  #settle(first?: Contender): void {
+    const waiting = first === undefined ? [] : [first];
+    for (;;) {
+      const one = waiting.shift();
+      if (one !== undefined) {
+        this.#drive(one);
+      }
+      const heard = this.#server.woken();
+      this.#eventsAt ??= heard.length > 0 ? this.#sentences.length : null;
+      // Events of one moment come in any order. With a queue the order does not matter.
+      for (const who of this.name === "unfair" ? heard.reverse() : heard) {
+        const woken = this.#contenders.get(who);
+        if (woken !== undefined && !woken.isPaused && !waiting.includes(woken)) {
+          waiting.push(woken);
+        }
+      }
+      if (waiting.length === 0) {
+        return;
+      }
+    }
+  }
+
+  #drive(one: Contender): void {
+    const { hub } = one;
+    if (hub === null) {
+      return;
+    }
+    hub.handleTimeout(this.#now);
+    for (;;) {
+      const output = hub.poll();
+      if (output.type === "wait") {
+        one.due = output.until;
+        return;
+      }
+      if (output.type === "event") {
+        this.#hear(one, output);
+      }
+    }
+  }
+
+  #hear(one: Contender, event: Event): void {
+    const { who } = one;
+    const { sentence, phase } = heard(who, event, one.phase);
+    if (event.event === "acquired") {
+      one.fence = event.grant.fence;
+    } else if (event.event === "released") {
+      one.fence = null;
+      one.seen = null;
+    }
+    if (phase === "away" && one.hub !== null && one.key !== null) {
+      one.hub.close(this.#now, one.key);
+      one.key = null;
+    }
+    one.phase = phase;
+    if (sentence !== null) {
+      this.#sentences.push(sentence);
+    }
+  }
+}
+
+/** What an event of a contender means. */
+function heard(who: string, event: Event, phase: Phase): { sentence: string | null; phase: Phase } {
+  switch (event.event) {
+    case "acquired":
+      return { sentence: `${who} holds the lock, with fence ${event.grant.fence ?? "none"}.`, phase: "holding" };
+    case "queued":
+      return { sentence: null, phase: "waiting" };
+    case "released":
+      return { sentence: `${who} has released the lock.`, phase: "away" };
+    case "refused": {
+      const { kind, message } = event.reason;
+      const sentence = kind === "cancelled" ? `${who} has left.` : `${who} no longer waits (${message}).`;
+      return { sentence, phase: "away" };
+    }
+    case "lost":
+      return { sentence: `${who} learns that its grant is lost (${event.reason.message}).`, phase: "away" };
+    case "suspended":
+      return { sentence: `${who} is no longer sure that it holds the lock.`, phase };
+    default:
+      return { sentence: null, phase };
+  }
+}
+
+/** "3 events reach B, C and D." */
+function events(woken: readonly string[]): string {
+  const verb = woken.length === 1 ? "reaches" : "reach";
+  return `${counted(woken.length, "event")} ${verb} ${listed([...new Set(woken)])}.`;
+}
+
+/** The 16 bytes of a machine. A program takes random ones; the story takes fixed ones, and so always runs the same. */
+function identifier({ who, joins }: Contender): Uint8Array {
+  const bytes = new Uint8Array(16).fill((NAMES.findIndex((name) => name === who) + 10) * 0x11);
+  bytes[15] = joins * 16;
+  return bytes;
+}
