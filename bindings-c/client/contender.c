@@ -6,9 +6,6 @@
 
 #include "internal.h"
 
-/* A machine numbers its attempts with 32 bits, and no two attempts may have the same number. */
-#define MOST_ATTEMPTS 0x80000000u
-
 /* Writes the text of its end: the hub's detail, and what the client library reported about the command. */
 static void describe(fencepost_grant *contender, const fencepost_event *event) {
     const char *noted = client_noted(contender->client, event->cause_command);
@@ -56,21 +53,6 @@ static void close_key(fencepost_client *client, uint64_t key) {
 static void end(fencepost_grant *contender, fencepost_result result) {
     finish(contender, result);
     close_key(contender->client, contender->key);
-}
-
-/* The server has confirmed the release. The machine is idle, and replaces the one that was kept before. */
-static void end_released(fencepost_grant *contender) {
-    fencepost_client *client = contender->client;
-    uint64_t over = client->locks->spare.key;
-
-    if (contender->lock == 0 || contender->attempt >= MOST_ATTEMPTS) {
-        end(contender, FENCEPOST_RESULT_OK);
-        return;
-    }
-    finish(contender, FENCEPOST_RESULT_OK);
-    client->locks->spare = (struct spare){contender->key, contender->lock};
-    if (over != 0)
-        close_key(client, over);
 }
 
 /* A claim of the program is lost. The program may still end it, and the server decides. Its key stays open. */
@@ -130,7 +112,6 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         contender->stage = HELD;
         contender->has_fence = event->has_fence;
         contender->fence = event->fence;
-        contender->attempt = event->attempt;
         contender->valid_until = event->valid_until;
         contender->takeovers = event->takeovers;
         deadline_to_take(contender);
@@ -184,7 +165,7 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         break;
     case FENCEPOST_EVENT_KIND_RELEASED:
         contender->lost = false;
-        end_released(contender);
+        end(contender, FENCEPOST_RESULT_OK);
         break;
     }
 }
@@ -225,18 +206,13 @@ ask(const fencepost_lock *lock, int64_t acquire_timeout, uint64_t now, fencepost
     return result;
 }
 
-/* Takes an idle machine that was used for the lock, or opens a new one. */
-static fencepost_result take_machine(const fencepost_lock *lock, uint64_t now, fencepost_grant *contender) {
+/* Opens a machine. */
+static fencepost_result open_machine(const fencepost_lock *lock, uint64_t now, fencepost_grant *contender) {
     fencepost_client *client = lock->client;
     fencepost_result result;
     uint8_t id[16];
     uint64_t seed;
 
-    if (client->locks->spare.key != 0 && client->locks->spare.lock == lock->number) {
-        contender->key = client->locks->spare.key;
-        client->locks->spare.key = 0;
-        return FENCEPOST_RESULT_OK;
-    }
     if ((result = random_take(&client->locks->random, id, &seed)) != FENCEPOST_RESULT_OK)
         return result;
     return fencepost_hub_open(client->hub, now, lock->settings, id, seed, &contender->key);
@@ -254,9 +230,8 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t acquire_timeout, f
     client->moved = true;
     if ((opened = malloc(sizeof *opened)) == NULL)
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
-    *opened = (fencepost_grant){
-        .client = client, .lock = lock->owned == NULL ? lock->number : 0, .ahead = -1, .retry_after = FENCEPOST_NEVER};
-    if ((result = take_machine(lock, now, opened)) != FENCEPOST_RESULT_OK) {
+    *opened = (fencepost_grant){.client = client, .ahead = -1, .retry_after = FENCEPOST_NEVER};
+    if ((result = open_machine(lock, now, opened)) != FENCEPOST_RESULT_OK) {
         free(opened);
         return result;
     }

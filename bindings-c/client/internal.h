@@ -22,8 +22,6 @@ enum turn { STAYS, TURNS, TURNED, REFUSED };
 struct fencepost_grant {
     fencepost_client *client;
     uint64_t key;
-    uint64_t lock;    /* the number of its lock; 0 for an inspection, and for a lock that has an owner */
-    uint32_t attempt; /* the attempt of its machine that got the grant */
     enum stage stage;
     fencepost_result result; /* why it was refused or lost; success after a release */
     bool known_released;     /* a call has returned the result of the release */
@@ -68,7 +66,6 @@ struct pending {
 
 struct fencepost_lock {
     fencepost_client *client;
-    uint64_t number; /* changes with the settings */
     fencepost_settings *settings;
     char *owned; /* the name of a lock that has an owner, or NULL */
 };
@@ -79,22 +76,12 @@ struct table {
     size_t count;
 };
 
-/* The machine whose lock was released last. The next acquire of the same lock is its next attempt, which costs half of
- * what a new machine does. It is never a machine of an owner, because such a machine may serve other holds of the
- * owner. */
-struct spare {
-    uint64_t key; /* 0: there is none */
-    uint64_t lock;
-};
-
 /* The client's locks. */
 struct locks {
     char *server;     /* the name of the server in settings */
     const char *kind; /* the kind of a lock whose options do not say it; it points into `server` */
     char *prefix;
     struct table contenders;
-    uint64_t last_lock; /* the number of the newest */
-    struct spare spare;
     struct pool random;
     uint64_t connect_within;  /* how long an acquire waits for the first connection */
     uint64_t reach_by;        /* when the first acquire has waited for that long */

@@ -6,11 +6,6 @@
 
 #define KEY(text) (const uint8_t *)(text), sizeof(text) - 1
 
-/* The lock does not use machines any more that were made with other settings. With the mutex. */
-static void renumber(fencepost_lock *lock) {
-    lock->number = ++lock->client->locks->last_lock;
-}
-
 /* With the mutex. */
 fencepost_result
 lock_new(fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock **lock) {
@@ -27,7 +22,6 @@ lock_new(fencepost_client *client, const char *name, const fencepost_options *op
         return result;
     }
     made->client = client;
-    renumber(made);
     fencepost_client_ref(client);
     *lock = made;
     return FENCEPOST_RESULT_OK;
@@ -63,7 +57,6 @@ static fencepost_result set_millis(fencepost_lock *lock, const char *key, int64_
     if (result != FENCEPOST_RESULT_OK)
         return result;
     result = fencepost_settings_set_micros(lock->settings, (const uint8_t *)key, strlen(key), micros_of(millis));
-    renumber(lock);
     client_unlock(lock->client);
     return result;
 }
@@ -82,7 +75,6 @@ fencepost_result fencepost_lock_set_renew(fencepost_lock *lock, bool renew) {
     if (result != FENCEPOST_RESULT_OK)
         return result;
     result = fencepost_settings_set_switch(lock->settings, KEY("renew"), renew);
-    renumber(lock);
     client_unlock(lock->client);
     return result;
 }
