@@ -22,14 +22,15 @@ pub fn whole(text: &str) -> Option<i64> {
 
 /// A whole number in decimal digits.
 #[must_use]
-pub(crate) fn decimal(number: impl TryInto<u64>) -> String {
+pub fn decimal(number: impl TryInto<u64>) -> String {
     let mut text = String::with_capacity(20);
     push_decimal(&mut text, number.try_into().unwrap_or(u64::MAX));
     text
 }
 
 /// A whole number in decimal digits, with a minus if it is negative.
-pub(crate) fn signed(number: i64) -> String {
+#[must_use]
+pub fn signed(number: i64) -> String {
     let sign = if number < 0 { "-" } else { "" };
     [sign, &decimal(number.unsigned_abs())].concat()
 }

@@ -50,6 +50,8 @@ impl State {
 /// paused, and gets a new session if the server has ended its own.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
+    /// The hub's id: the number of its first session.
+    pub(super) hub: u64,
     pub(super) session: SessionId,
     timeout: Duration,
     /// Whether the hub can reach the server.
@@ -67,6 +69,7 @@ impl Connection {
     /// Connects with a new session.
     pub(super) fn new(model: &mut Server, timeout: Duration) -> Self {
         let mut new = Self {
+            hub: 0,
             session: SessionId(0),
             timeout,
             network: true,
@@ -76,6 +79,7 @@ impl Connection {
             awake: false,
         };
         new.begin(model);
+        new.hub = new.session.0.unsigned_abs();
         new
     }
 

@@ -11,16 +11,12 @@
 
 mod connection;
 mod hub;
-mod record;
+mod messages;
 mod server;
 
 pub use connection::{Connected, State};
 pub use hub::Hub;
-pub use record::{Kind, Message};
+pub use messages::{Kind, Message};
 pub use server::{Node, Server};
 
-use core::time::Duration;
-
-/// The session timeout of a hub that asks for no other. The server does not enforce it, so it is long: a grant then
-/// survives a program that computes for a while.
-pub const SESSION_TIMEOUT: Duration = Duration::from_secs(60);
+pub use fencepost_core::url::MEMORY_SESSION_TIMEOUT as SESSION_TIMEOUT;

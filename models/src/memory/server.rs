@@ -5,7 +5,6 @@ use core::time::Duration;
 
 use fencepost_core::{
     CommandId, Failure, Instant, Outcome, SessionId,
-    sorted::SortedMap,
     zookeeper::{Notice, Reply, Request, SessionState},
 };
 
@@ -13,7 +12,7 @@ use crate::zookeeper;
 
 use super::{
     connection::{Connected, Connection},
-    record::{At, Message, Record},
+    messages::{At, Message, Messages},
 };
 
 /// A server inside the process. A hub is named by its id, which [`connect`](Self::connect) returns.
@@ -23,8 +22,9 @@ use super::{
 #[derive(Clone, Debug, Default)]
 pub struct Server {
     model: zookeeper::Server,
-    connections: SortedMap<u64, Connection>,
-    record: Record,
+    /// By the ids of their hubs, which increase.
+    connections: Vec<Connection>,
+    messages: Messages,
     executed: u32,
 }
 
@@ -53,15 +53,16 @@ impl Server {
     /// calculates with; the server does not enforce it.
     pub fn connect(&mut self, timeout: Duration) -> u64 {
         let connection = Connection::new(&mut self.model, timeout);
-        let hub = connection.session.0.unsigned_abs();
-        self.connections.insert(hub, connection);
+        let hub = connection.hub;
+        self.connections.push(connection);
         hub
     }
 
     /// Ends the hub's session, and forgets the hub, which may be paused. Returns the hub's last notice.
     pub fn disconnect(&mut self, hub: u64, now: Instant) -> Notice {
-        let known = self.connections.remove(&hub);
-        let session = known.map_or(SessionId(0), |known| known.session);
+        let session = self
+            .find(hub)
+            .map_or(SessionId(0), |at| self.connections.remove(at).session);
         self.model.end_session(session);
         let closed = Notice::Session {
             state: SessionState::Closed,
@@ -73,7 +74,7 @@ impl Server {
             hub,
             session,
         };
-        self.record.session(at, &closed);
+        self.messages.session(at, &closed);
         closed
     }
 
@@ -88,7 +89,7 @@ impl Server {
         id: CommandId,
         request: Request,
     ) -> Option<Outcome<Reply>> {
-        let Some(connection) = self.connections.get(&hub) else {
+        let Some(connection) = self.known(hub) else {
             return Some(Outcome::Failed(Failure::Closed));
         };
         if !connection.attached {
@@ -110,18 +111,19 @@ impl Server {
             hub,
             session,
         };
-        self.record.request(at, id, &request);
+        self.messages.request(at, id, &request);
         let Some(answered) = self.model.ask(session, id, request.into()) else {
             return Some(Outcome::Failed(Failure::Unknown));
         };
         self.model.saw(session, answered.zxid);
-        self.record.reply(at, id, &answered.reply.answer);
+        self.messages.reply(at, id, &answered.reply.answer);
         Some(Outcome::Reply(answered.reply))
     }
 
     /// The notices for a hub since the last call. There are none while the hub is paused.
     pub fn take_notices(&mut self, hub: u64, now: Instant) -> Vec<Notice> {
-        let Some(connection) = self.connections.get_mut(&hub) else {
+        let known = self.find(hub).and_then(|at| self.connections.get_mut(at));
+        let Some(connection) = known else {
             return Vec::new();
         };
         if connection.paused {
@@ -135,10 +137,10 @@ impl Server {
         };
         let mut notices: Vec<Notice> = connection.take_untold().collect();
         for notice in &notices {
-            self.record.session(at, notice);
+            self.messages.session(at, notice);
         }
         for told in self.model.take_told(session) {
-            self.record.watch(at, &told);
+            self.messages.watch(at, &told);
             notices.push(told.into());
         }
         notices
@@ -147,13 +149,11 @@ impl Server {
     /// The ids of the hubs that have something to poll. The server returns a hub again until the hub takes its notices.
     #[must_use]
     pub fn take_woken(&mut self) -> Vec<u64> {
-        let awake = self.connections.iter().filter(|(_, known)| known.awake);
-        let mut woken: Vec<u64> = awake.map(|(hub, _)| *hub).collect();
-        woken.extend(self.model.notified().map(|session| self.hub_of(session)));
-        woken.retain(|hub| !self.is_paused(*hub));
-        woken.sort_unstable();
-        woken.dedup();
-        woken
+        let is_woken = |known: &&Connection| {
+            !known.paused && (known.awake || self.model.notified().any(|session| session == known.session))
+        };
+        let woken = self.connections.iter().filter(is_woken);
+        woken.map(|known| known.hub).collect()
     }
 
     /// Ends the hub's session, as the servers do when they have not heard from a client for the session's timeout. They
@@ -190,13 +190,13 @@ impl Server {
     /// Whether the hub is paused.
     #[must_use]
     pub fn is_paused(&self, hub: u64) -> bool {
-        self.connections.get(&hub).is_some_and(|known| known.paused)
+        self.known(hub).is_some_and(|known| known.paused)
     }
 
     /// All hubs, in the order in which they connected.
     pub fn sessions(&self) -> impl Iterator<Item = Connected> {
-        self.connections.iter().map(|(hub, known)| Connected {
-            hub: *hub,
+        self.connections.iter().map(|known| Connected {
+            hub: known.hub,
             session: known.session,
             state: known.state(&self.model),
             paused: known.paused,
@@ -215,16 +215,16 @@ impl Server {
         })
     }
 
-    /// Begins a new record of all messages, or ends the present one. There is none at first. It grows until it is begun
-    /// anew.
+    /// Begins to keep all messages between hubs and the server, with an empty list; or stops, and keeps the list. At
+    /// first, none are kept. The list grows until it begins anew.
     pub fn record(&mut self, on: bool) {
-        self.record.turn(on);
+        self.messages.turn(on);
     }
 
-    /// The messages of the present record, or of the one that has ended, in the order in which they were sent.
+    /// The messages that were kept, in the order in which they were sent.
     #[must_use]
     pub fn messages(&self) -> &[Message] {
-        self.record.messages()
+        self.messages.list()
     }
 
     /// The model, for tests that inspect it or inject faults.
@@ -233,21 +233,26 @@ impl Server {
     }
 
     fn control(&mut self, hub: u64, change: impl FnOnce(&mut Connection, &mut zookeeper::Server)) -> bool {
-        let connection = self.connections.get_mut(&hub);
-        connection.is_some_and(|connection| {
+        let known = self.find(hub).and_then(|at| self.connections.get_mut(at));
+        known.is_some_and(|connection| {
             change(connection, &mut self.model);
             true
         })
     }
 
-    /// The hub that has this session. Its id is its first session's.
+    fn known(&self, hub: u64) -> Option<&Connection> {
+        self.connections.get(self.find(hub)?)
+    }
+
+    fn find(&self, hub: u64) -> Option<usize> {
+        self.connections
+            .binary_search_by_key(&hub, |known| known.hub)
+            .ok()
+    }
+
+    /// The hub that has this session.
     fn hub_of(&self, session: SessionId) -> u64 {
-        let first = session.0.unsigned_abs();
-        let has = |known: &Connection| known.session == session;
-        if self.connections.get(&first).is_some_and(has) {
-            return first;
-        }
-        let later = self.connections.iter().find(|(_, known)| has(known));
-        later.map_or(0, |(hub, _)| *hub)
+        let known = self.connections.iter().find(|known| known.session == session);
+        known.map_or(0, |known| known.hub)
     }
 }

@@ -1,13 +1,17 @@
 //! The tree of nodes.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{string::String, vec::Vec};
 
 use fencepost_core::{
     sorted::SortedMap,
+    text::decimal,
     zookeeper::{Stat, code},
 };
 
 const BAD_ARGUMENTS: i32 = -8;
+
+/// A sequence number has ten digits.
+const ZEROS: &str = "0000000000";
 
 /// When a change happens: its transaction, and the leader's wall clock in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -121,7 +125,8 @@ impl Tree {
         }
         let parent = self.nodes.get(parent).ok_or(code::NO_NODE)?;
         let path = if sequential {
-            format!("{path}{:010}", parent.creates)
+            let digits = decimal(parent.creates);
+            [path, ZEROS.get(digits.len()..).unwrap_or_default(), &digits].concat()
         } else {
             String::from(path)
         };

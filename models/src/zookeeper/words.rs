@@ -2,57 +2,76 @@
 //!
 //! `named` shortens a path. A name whose length does not matter stays as it is.
 
-use alloc::{format, string::String, vec::Vec};
+// Without `format!`, whose machinery would be a tenth of the module of `memory:` in JavaScript.
 
-use fencepost_core::zookeeper::{Answer, Notice, Request, Write};
+use alloc::{string::String, vec::Vec};
 
-use super::Told;
+use fencepost_core::{
+    text::{decimal, signed},
+    zookeeper::{Answer, CreateMode, Notice, Request, SessionState, WatchEvent, Write},
+};
+
+use super::{Event, Told};
 
 /// A request in words.
 #[must_use]
 pub fn request(request: &Request, named: fn(&str) -> &str) -> String {
     match request {
-        Request::Create { path, mode, .. } => format!("create {} {mode:?}", named(path)),
-        Request::Children { path, watch: true } => format!("list and watch {path}"),
-        Request::Children { path, .. } => format!("children {path}"),
-        Request::Get { path, watch: true } => format!("get and watch {}", named(path)),
-        Request::Get { path, .. } => format!("get {}", named(path)),
-        Request::Set { path, .. } => format!("set {}", named(path)),
-        Request::Delete { path } => format!("delete {}", named(path)),
+        Request::Create { path, mode, .. } => create(named(path), *mode),
+        Request::Children { path, watch: true } => ["list and watch ", path].concat(),
+        Request::Children { path, .. } => ["children ", path].concat(),
+        Request::Get { path, watch: true } => ["get and watch ", named(path)].concat(),
+        Request::Get { path, .. } => ["get ", named(path)].concat(),
+        Request::Set { path, .. } => ["set ", named(path)].concat(),
+        Request::Delete { path } => ["delete ", named(path)].concat(),
         Request::Sync { .. } => "sync".into(),
         Request::Multi { writes } if matches!(writes.as_slice(), [Write::Check { .. }]) => "check".into(),
         Request::Multi { writes } => {
             let words: Vec<String> = writes.iter().map(|one| write(one, named)).collect();
-            format!("multi: {}", words.join(", "))
+            ["multi: ", &words.join(", ")].concat()
         }
         _ => "reconnect".into(),
     }
 }
 
 fn write(write: &Write, named: fn(&str) -> &str) -> String {
-    let at = |version: &Option<i32>| version.map_or_else(String::new, |version| format!(" at {version}"));
-    match write {
-        Write::Create { path, mode, .. } => format!("create {} {mode:?}", named(path)),
-        Write::Set { path, version, .. } => format!("set {}{}", named(path), at(version)),
-        Write::Delete { path, version } => format!("delete {}{}", named(path), at(version)),
-        Write::Check { path, version } => format!("check {}{}", named(path), at(version)),
-        _ => String::new(),
-    }
+    let (verb, path, version) = match write {
+        Write::Create { path, mode, .. } => return create(named(path), *mode),
+        Write::Set { path, version, .. } => ("set ", path, version),
+        Write::Delete { path, version } => ("delete ", path, version),
+        Write::Check { path, version } => ("check ", path, version),
+        _ => return String::new(),
+    };
+    let [before, version] = version.map_or([""; 2].map(String::from), |version| {
+        [" at ".into(), signed(version.into())]
+    });
+    [verb, named(path), &before, &version].concat()
+}
+
+fn create(name: &str, mode: CreateMode) -> String {
+    let mode = match mode {
+        CreateMode::Ephemeral => "Ephemeral",
+        CreateMode::EphemeralSequential => "EphemeralSequential",
+        CreateMode::Container => "Container",
+        _ => "Persistent",
+    };
+    ["create ", name, " ", mode].concat()
 }
 
 /// An answer in words.
 #[must_use]
 pub fn answer(answer: &Answer, named: fn(&str) -> &str) -> String {
     match answer {
-        Answer::Created { path, zxid } => format!("created {}, czxid {zxid}", named(path)),
+        Answer::Created { path, zxid } => ["created ", named(path), ", czxid ", &signed(*zxid)].concat(),
         Answer::Children(names) => {
             let names: Vec<&str> = names.iter().map(|name| named(name)).collect();
-            format!("children: {}", names.join(", "))
+            ["children: ", &names.join(", ")].concat()
         }
         Answer::Data { stat, .. } => {
-            format!("node of session {}, czxid {}", stat.ephemeral_owner, stat.czxid)
+            let (owner, czxid) = (signed(stat.ephemeral_owner), signed(stat.czxid));
+            ["node of session ", &owner, ", czxid ", &czxid].concat()
         }
-        Answer::Error(error) => format!("error {error}"),
+        Answer::Error(error) => ["error ", &signed((*error).into())].concat(),
         _ => "done".into(),
     }
 }
@@ -61,9 +80,26 @@ pub fn answer(answer: &Answer, named: fn(&str) -> &str) -> String {
 #[must_use]
 pub fn notice(notice: &Notice) -> String {
     match notice {
-        Notice::Watch { id, event, .. } => format!("the watch of request {} has fired: {event:?}", id.0),
-        Notice::Session { state, session, .. } => format!("session {} is {state:?}", session.0),
-        Notice::Confirmed { session, .. } => format!("session {} is confirmed", session.0),
+        Notice::Watch { id, event, .. } => {
+            let event = match event {
+                WatchEvent::Deleted => "Deleted",
+                WatchEvent::Gone => "Gone",
+                _ => "Changed",
+            };
+            ["the watch of request ", &decimal(id.0), " has fired: ", event].concat()
+        }
+        Notice::Session { state, session, .. } => {
+            let state = match state {
+                SessionState::Connecting => "Connecting",
+                SessionState::Connected => "Connected",
+                SessionState::Suspended => "Suspended",
+                SessionState::Expired => "Expired",
+                SessionState::AuthFailed => "AuthFailed",
+                _ => "Closed",
+            };
+            ["session ", &signed(session.0), " is ", state].concat()
+        }
+        Notice::Confirmed { session, .. } => ["session ", &signed(session.0), " is confirmed"].concat(),
         _ => String::new(),
     }
 }
@@ -71,5 +107,11 @@ pub fn notice(notice: &Notice) -> String {
 /// A watch that has fired, in words.
 #[must_use]
 pub fn told(told: &Told) -> String {
-    format!("the watch on {} has fired: {:?}", told.path, told.event)
+    let event = match told.event {
+        Event::Created => "Created",
+        Event::Deleted => "Deleted",
+        Event::Changed => "Changed",
+        Event::Children => "Children",
+    };
+    ["the watch on ", &told.path, " has fired: ", event].concat()
 }

@@ -1,4 +1,4 @@
-//! The record of what hubs and the server have sent each other, as plain values.
+//! What hubs and the server have sent each other, as plain values.
 
 use alloc::{string::String, vec::Vec};
 
@@ -13,7 +13,7 @@ use crate::zookeeper::{Told, words};
 /// What a hub and the server have sent each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Message {
-    /// Its number in the record, from 1.
+    /// Its number in the list, from 1.
     pub number: u64,
     /// When it was sent, by the hub's clock. An event has the time at which the hub got it.
     pub time: Instant,
@@ -62,11 +62,11 @@ impl Kind {
     }
 }
 
-/// The messages since the record began.
+/// The list of messages.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Record {
+pub(super) struct Messages {
     is_on: bool,
-    messages: Vec<Message>,
+    list: Vec<Message>,
 }
 
 /// Who sends or gets a message, and when.
@@ -87,17 +87,17 @@ struct Content {
     text: String,
 }
 
-impl Record {
-    /// Begins a new record, or ends the present one, whose messages stay.
+impl Messages {
+    /// Begins with an empty list, or stops and keeps the list.
     pub(super) fn turn(&mut self, on: bool) {
         self.is_on = on;
         if on {
-            self.messages.clear();
+            self.list.clear();
         }
     }
 
-    pub(super) fn messages(&self) -> &[Message] {
-        &self.messages
+    pub(super) fn list(&self) -> &[Message] {
+        &self.list
     }
 
     pub(super) fn request(&mut self, at: At, command: CommandId, request: &Request) {
@@ -167,10 +167,7 @@ impl Record {
         if !self.is_on {
             return;
         }
-        let number = self
-            .messages
-            .last()
-            .map_or(1, |last| last.number.saturating_add(1));
+        let number = self.list.last().map_or(1, |last| last.number.saturating_add(1));
         let Content {
             kind,
             command,
@@ -179,7 +176,7 @@ impl Record {
             error,
             text,
         } = content();
-        self.messages.push(Message {
+        self.list.push(Message {
             number,
             time,
             hub,
