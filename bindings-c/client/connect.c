@@ -58,7 +58,7 @@ static fencepost_result connect_url(const char *url, fencepost_client **client) 
     if (result == FENCEPOST_RESULT_OK) {
         switch (parts.scheme) {
         case FENCEPOST_SCHEME_MEMORY:
-            result = memory_connect((const char *)parts.name.data, parts.name.size, client);
+            result = memory_connect((const char *)parts.name.data, parts.name.size, parts.session_timeout, client);
             break;
         case FENCEPOST_SCHEME_ZOOKEEPER:
             result = connect_zookeeper(url, client);

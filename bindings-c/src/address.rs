@@ -15,7 +15,7 @@ use crate::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_scheme {
-    /// `memory:NAME`. Its part is `name`, which may be empty.
+    /// `memory:NAME`. Its parts are `name`, which may be empty, and `session_timeout`.
     Memory = 1,
     /// `zk://…`. Its parts are `hosts`, `prefix` and `session_timeout`.
     Zookeeper = 2,
@@ -74,7 +74,7 @@ pub struct fencepost_address_parts {
     pub user: fencepost_view,
     /// `redis:` the password, decoded; may be empty.
     pub password: fencepost_view,
-    /// `zk:` the session timeout to request, in microseconds.
+    /// `zk:` the session timeout to request, in microseconds. `memory:` the one to calculate with.
     pub session_timeout: u64,
     /// `redis:` the number of the database.
     pub database: u32,
@@ -85,7 +85,8 @@ pub struct fencepost_address_parts {
     pub ca: fencepost_view,
 }
 
-/// Parses an address: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`,
+/// Parses an address: `memory:`, `memory:NAME?session_timeout=MS`,
+/// `zk://HOST:PORT,…/PREFIX?session_timeout=MS`,
 /// `redis://USER:PASSWORD@HOST:PORT/DATABASE` or `rediss://…?ca=PATH`. The scheme may have capital letters.
 /// The caller frees the address with `fencepost_address_free`. Errors: `INVALID_URL`, `UNKNOWN_SCHEME` and
 /// other 1xx; the text of `fencepost_detail` contains neither the user nor the password.
@@ -153,9 +154,13 @@ pub unsafe extern "C" fn fencepost_address_free(address: *mut fencepost_address)
 
 fn parse(url: &str) -> Result<Parts, ConfigError> {
     Ok(match Address::parse(url)? {
-        Address::Memory { name } => Parts {
+        Address::Memory {
+            name,
+            session_timeout,
+        } => Parts {
             scheme: Some(fencepost_scheme::Memory),
             name,
+            session_timeout: u64::try_from(session_timeout.as_micros()).unwrap_or(u64::MAX),
             ..Parts::default()
         },
         Address::ZooKeeper {

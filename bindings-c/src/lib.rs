@@ -20,6 +20,7 @@ pub mod inspections;
 pub mod intents;
 mod last_error;
 pub mod memory;
+pub mod memory_reports;
 pub mod moments;
 pub mod names;
 pub mod notices;

@@ -53,7 +53,8 @@ static bool parts_fit(const cJSON *row, const fencepost_address_parts *parts) {
     char hosts[256];
 
     if (strcmp(kind, "memory") == 0)
-        return parts->scheme == FENCEPOST_SCHEME_MEMORY && equals(parts->name, string(row, "name"));
+        return parts->scheme == FENCEPOST_SCHEME_MEMORY && equals(parts->name, string(row, "name")) &&
+               (double)parts->session_timeout == number(row, "session_timeout") * 1000;
     if (strcmp(kind, "zookeeper") == 0) {
         joined(cJSON_GetObjectItemCaseSensitive(row, "hosts"), hosts, sizeof hosts);
         return parts->scheme == FENCEPOST_SCHEME_ZOOKEEPER && equals(parts->hosts, hosts) &&

@@ -45,7 +45,7 @@ static void begin(struct story *story) {
     story->kind = (enum kind)below(KINDS);
     if (story->kind == ON_MEMORY) {
         CHECK_RESULT(fencepost_memory_new(&story->memory), FENCEPOST_OK);
-        CHECK_RESULT(fencepost_memory_hub(story->memory, 0, 1, &story->hub), FENCEPOST_OK);
+        CHECK_RESULT(fencepost_memory_hub(story->memory, 0, 1, 0, &story->hub), FENCEPOST_OK);
     } else {
         uint32_t family = story->kind == ON_REDIS ? FENCEPOST_FAMILY_REDIS : FENCEPOST_FAMILY_ZOOKEEPER;
 

@@ -150,8 +150,8 @@ static void the_rest_takes_anything(void) {
         CHECK_RESULT(fencepost_hub_new(FENCEPOST_FAMILY_REDIS, any(), NULL), FENCEPOST_RESULT_NULL_POINTER);
         CHECK_RESULT(fencepost_memory_new(NULL), FENCEPOST_RESULT_NULL_POINTER);
         CHECK_RESULT(fencepost_memory_new(&memory), FENCEPOST_OK);
-        CHECK_RESULT(fencepost_memory_hub(NULL, number(), any(), &hub), FENCEPOST_RESULT_NULL_POINTER);
-        CHECK_RESULT(fencepost_memory_hub(memory, number(), any(), NULL), FENCEPOST_RESULT_NULL_POINTER);
+        CHECK_RESULT(fencepost_memory_hub(NULL, number(), any(), any(), &hub), FENCEPOST_RESULT_NULL_POINTER);
+        CHECK_RESULT(fencepost_memory_hub(memory, number(), any(), any(), NULL), FENCEPOST_RESULT_NULL_POINTER);
         CHECK(fencepost_memory_take_woken(NULL, ids, 4) == 0);
         CHECK(fencepost_memory_take_woken(memory, NULL, (size_t)number()) == 0);
         CHECK(fencepost_memory_take_woken(memory, ids, 4) <= 4);

@@ -161,9 +161,9 @@ static void memory_needs_no_driver(void) {
     uint64_t one, two, woken[4] = {0}, fence;
 
     CHECK_RESULT(fencepost_memory_new(&memory), FENCEPOST_OK);
-    CHECK_RESULT(fencepost_memory_hub(memory, 1, 1, &first), FENCEPOST_OK);
-    CHECK_RESULT(fencepost_memory_hub(memory, 1, 2, &second), FENCEPOST_OK);
-    CHECK_RESULT(fencepost_memory_hub(NULL, 1, 2, &second), FENCEPOST_RESULT_NULL_POINTER);
+    CHECK_RESULT(fencepost_memory_hub(memory, 1, 1, 0, &first), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_memory_hub(memory, 1, 2, 0, &second), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_memory_hub(NULL, 1, 2, 0, &second), FENCEPOST_RESULT_NULL_POINTER);
     CHECK(fencepost_hub_id(first) != fencepost_hub_id(second));
     CHECK_RESULT(fencepost_hub_open(first, 1, settings, contender, 1, &one), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_open(second, 1, settings, contender + 1, 1, &two), FENCEPOST_OK);

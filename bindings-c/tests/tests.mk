@@ -127,7 +127,7 @@ SUITES := silence_zookeeper-threaded silence_zookeeper overdue overdue-threaded 
     faults crowd-given attach verdicts_redis idempotency single_steps sweep turns silence_redis faults_redis close late close_again crowd-threaded scarce \
     close_again-threaded given_zookeeper poll_loop fork threads crowd faults-threaded close-threaded single kinds event_loop \
     client inspection owners downgrade late-threaded threads-threaded fork-threaded reach_redis \
-    hub addresses options scopes fuzz fuzz_values owners_threads wakes wakes-threaded kinds_zookeeper given_redis bad_input names process verdicts_zookeeper requests_zookeeper watches_zookeeper \
+    testing hub addresses options scopes fuzz fuzz_values owners_threads wakes wakes-threaded kinds_zookeeper given_redis bad_input names process verdicts_zookeeper requests_zookeeper watches_zookeeper \
     ipv6_zookeeper numbers_zookeeper failover_redis client-threaded process-threaded kinds-threaded kinds_zookeeper-threaded \
     event_loop-threaded watches_zookeeper-threaded ipv6_zookeeper-threaded numbers_zookeeper-threaded \
     writes_zookeeper-threaded $(if $(filter yes,$(ZOOKEEPER_ST)),writes_zookeeper) $(if $(filter yes,$(TLS)),tls)

@@ -35,28 +35,9 @@ fn timeout(py: Python<'_>, given: i64) -> PyResult<Duration> {
 #[derive(Debug)]
 pub(crate) struct Hub(Mutex<hub::Hub>);
 
-/// A server in the memory of this process.
-#[pyclass(frozen, module = "fencepost.hub")]
-#[derive(Debug, Default)]
-pub(crate) struct MemoryServer(hub::MemoryServer);
-
-#[pymethods]
-impl MemoryServer {
-    #[new]
-    fn new() -> Self {
-        Self::default()
-    }
-
-    fn take_woken(&self) -> Vec<u64> {
-        self.0.take_woken()
-    }
-
-    fn connect(&self, now: u64, seed: u64) -> Hub {
-        Hub(Mutex::new(self.0.connect(
-            Instant::from_micros(now),
-            seed,
-            fencepost_models::memory::SESSION_TIMEOUT,
-        )))
+impl From<hub::Hub> for Hub {
+    fn from(hub: hub::Hub) -> Self {
+        Self(Mutex::new(hub))
     }
 }
 
@@ -73,7 +54,7 @@ impl Hub {
         self.hub().family()
     }
 
-    /// The number of a hub on a [`MemoryServer`]; 0 for other hubs.
+    /// The number of a hub on a [`MemoryServer`](crate::memory::MemoryServer); 0 for other hubs.
     #[getter]
     fn id(&self) -> u64 {
         self.hub().id()
@@ -319,7 +300,7 @@ impl Hub {
         self.hub().unreleased()
     }
 
-    /// Ends the session of a hub on a [`MemoryServer`].
+    /// Ends the session of a hub on a [`MemoryServer`](crate::memory::MemoryServer).
     fn disconnect(&self, now: u64) -> PyResult<()> {
         if self.at(now).disconnect() {
             return Ok(());

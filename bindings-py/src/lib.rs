@@ -3,6 +3,7 @@
 
 mod errors;
 mod hub;
+mod memory;
 mod output;
 mod record;
 mod redis;
@@ -20,7 +21,8 @@ mod _fencepost {
     #[pymodule_export]
     use super::{
         errors::misuse,
-        hub::{Hub, MemoryServer, check_timeout},
+        hub::{Hub, check_timeout},
+        memory::{MemoryMessage, MemoryNode, MemoryServer, MemorySession},
         output::{Command, Event, Wait},
         record::Record,
         redis::is_from_replica,

@@ -92,7 +92,7 @@ impl Address {
     #[getter]
     fn name(&self) -> &str {
         match &self.0 {
-            url::Address::Memory { name } => name,
+            url::Address::Memory { name, .. } => name,
             _ => "",
         }
     }
@@ -117,7 +117,8 @@ impl Address {
     #[getter]
     fn session_timeout(&self) -> Option<u64> {
         match &self.0 {
-            url::Address::ZooKeeper { session_timeout, .. } => Some(micros(*session_timeout)),
+            url::Address::ZooKeeper { session_timeout, .. }
+            | url::Address::Memory { session_timeout, .. } => Some(micros(*session_timeout)),
             _ => None,
         }
     }

@@ -25,6 +25,7 @@
 //! - [`Grant`]: the right to hold, until it is [released](Grant::release) or [lost](Grant::lost).
 //! - [`Idempotency`]: operations that run once and return their first result again.
 //! - `web`: a tower layer that replays responses of HTTP servers; with the feature `tower`.
+//! - [`testing`]: sessions that expire, connections that are cut and clients that pause, on `memory:`.
 //! - [`hub`]: the state machines, for programs with an event loop of their own.
 //! - The feature `tracing` reports waits, holds and losses. The README lists its spans and events.
 //!
@@ -51,6 +52,7 @@ mod drivers;
 mod engine;
 mod error;
 pub mod hub;
+pub mod testing;
 #[cfg(feature = "tower")]
 pub mod web;
 

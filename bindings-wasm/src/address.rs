@@ -8,7 +8,7 @@ use crate::{convert, error};
 #[wasm_bindgen(raw_module = "../addresses.js")]
 extern "C" {
     #[wasm_bindgen(js_name = memoryAddress)]
-    fn memory(name: &str);
+    fn memory(name: &str, session_timeout: f64);
     #[wasm_bindgen(js_name = zooKeeperAddress)]
     fn zookeeper(hosts: &str, prefix: &str, session_timeout: f64);
     #[wasm_bindgen(js_name = redisAddress)]
@@ -20,7 +20,10 @@ extern "C" {
 #[wasm_bindgen(js_name = parseAddress)]
 pub fn parse_address(url: &str) -> bool {
     match Address::parse(url) {
-        Ok(Address::Memory { name }) => memory(&name),
+        Ok(Address::Memory {
+            name,
+            session_timeout,
+        }) => memory(&name, convert::in_millis(session_timeout)),
         Ok(Address::ZooKeeper {
             hosts,
             prefix,

@@ -27,8 +27,10 @@ const ignore = () => undefined;
 /** The parts of an address, as the table has them. */
 function parts(address) {
   switch (address.kind) {
-    case "memory":
-      return address;
+    case "memory": {
+      const { kind, name, sessionTimeout } = address;
+      return { kind, name, session_timeout: sessionTimeout };
+    }
     case "zookeeper": {
       const { kind, hosts, prefix, sessionTimeout } = address;
       return { kind, hosts: hosts.split(","), prefix, session_timeout: sessionTimeout };

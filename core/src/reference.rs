@@ -27,7 +27,7 @@ errors! {
     103 "not-positive": "a duration is zero or negative" => "give a positive duration; instead of a timeout of zero, use a try";
     104 "lease-too-short": "`ttl` is below 5 ms or below three times `margin`" => "give a longer `ttl`";
     105 "too-long": "a duration is longer than 365 days" => "give a shorter one";
-    106 "invalid-url": "the address cannot be parsed; or its `ca` file is missing or has no certificate; or support for it is not built in (Rust)" => "correct the part that the message names";
+    106 "invalid-url": "the address cannot be parsed; or its `ca` file is missing or has no certificate; or support for it is not built in (Rust); or it is not that of a server that a test can control" => "correct the part that the message names";
     107 "unknown-scheme": "the address does not begin with a known scheme" => "use `zk://`, `redis://`, `rediss://` or `memory:`";
     108 "unknown-option": "this kind of lock or this server does not have the option; or this server does not have the kind of lock" => "remove the option, or choose one from [options.md](options.md)";
     109 "unreadable-settings": "a value has the wrong type" => "give a value of the type that the message names";

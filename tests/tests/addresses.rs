@@ -13,7 +13,14 @@ use serde_json::{Value, json};
 /// The parts of an address, as the table has them.
 fn parts(address: &Address) -> Value {
     match address {
-        Address::Memory { name } => json!({"kind": "memory", "name": name}),
+        Address::Memory {
+            name,
+            session_timeout,
+        } => json!({
+            "kind": "memory",
+            "name": name,
+            "session_timeout": session_timeout.as_micros() / Duration::from_millis(1).as_micros(),
+        }),
         Address::ZooKeeper {
             hosts,
             prefix,

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fencepost-testing.h"
 #include "memory.h"
 
 #include "../../engine/internal.h"
@@ -12,7 +13,13 @@ struct memory_server {
     fencepost_memory *memory;
     char *name;
     struct member *members;
+    unsigned controls; /* objects of the program that control it */
     struct memory_server *next;
+};
+
+struct fencepost_memory_server {
+    struct memory_server *server;
+    unsigned process;
 };
 
 struct member {
@@ -55,11 +62,11 @@ static struct memory_server *server_open(const char *name, size_t size) {
     return server;
 }
 
-/* Frees a server without clients. */
+/* Frees a server that nobody uses. */
 static void server_tidy(struct memory_server *server) {
     struct memory_server **place;
 
-    if (server->members != NULL)
+    if (server->members != NULL || server->controls > 0)
         return;
     for (place = &servers; *place != server;)
         place = &(*place)->next;
@@ -69,17 +76,17 @@ static void server_tidy(struct memory_server *server) {
     free(server);
 }
 
-/* Another client of the server whose hub has outputs, with a reference to it. */
-static fencepost_client *next_woken(struct member *self) {
+/* A client of the server whose hub has outputs, with a reference to it. */
+static fencepost_client *next_woken(struct memory_server *server) {
     fencepost_client *found = NULL;
     struct member *member;
     uint64_t woken[16];
     size_t count, i;
 
     pthread_mutex_lock(&servers_mutex);
-    count = fencepost_memory_take_woken(self->server->memory, woken, sizeof woken / sizeof *woken);
+    count = fencepost_memory_take_woken(server->memory, woken, sizeof woken / sizeof *woken);
     for (i = 0; i < count && found == NULL; i++) {
-        for (member = self->server->members; member != NULL && found == NULL; member = member->next) {
+        for (member = server->members; member != NULL && found == NULL; member = member->next) {
             if (member->id == woken[i] && member->client != NULL)
                 found = member->client;
         }
@@ -91,10 +98,10 @@ static fencepost_client *next_woken(struct member *self) {
 }
 
 /* Polls the hubs of the clients that the last call concerns, and those that their outputs concern. */
-static void memory_left(void *self) {
+static void server_wake(struct memory_server *server) {
     fencepost_client *woken;
 
-    while ((woken = next_woken(self)) != NULL) {
+    while ((woken = next_woken(server)) != NULL) {
         client_lock(woken);
         if (!woken->closed) {
             fencepost_hub_handle_timeout(woken->hub, fencepost_now());
@@ -106,6 +113,10 @@ static void memory_left(void *self) {
         client_unlock(woken);
         fencepost_client_unref(woken);
     }
+}
+
+static void memory_left(void *self) {
+    server_wake(((struct member *)self)->server);
 }
 
 static int memory_descriptor(void *self) {
@@ -153,7 +164,7 @@ static const fencepost_driver driver = {
     .free = memory_free,
 };
 
-fencepost_result memory_connect(const char *name, size_t size, fencepost_client **client) {
+fencepost_result memory_connect(const char *name, size_t size, uint64_t session_timeout, fencepost_client **client) {
     struct member *member = calloc(1, sizeof *member);
     fencepost_result result = FENCEPOST_RESULT_OUT_OF_MEMORY;
     fencepost_hub *hub;
@@ -164,7 +175,8 @@ fencepost_result memory_connect(const char *name, size_t size, fencepost_client 
     if (server == NULL)
         server = server_open(name, size);
     if (member != NULL && server != NULL &&
-        fencepost_memory_hub(server->memory, fencepost_now(), random_seed(), &hub) == FENCEPOST_RESULT_OK) {
+        fencepost_memory_hub(server->memory, fencepost_now(), random_seed(), session_timeout, &hub) ==
+            FENCEPOST_RESULT_OK) {
         member->id = fencepost_hub_id(hub);
         member->server = server;
         result = fencepost_client_new(hub, "memory", NULL, &driver, member, &member->client);
@@ -181,4 +193,147 @@ fencepost_result memory_connect(const char *name, size_t size, fencepost_client 
     }
     pthread_mutex_unlock(&servers_mutex);
     return result;
+}
+
+/* ---- controls ---- */
+
+/* The server of an address, with an object that controls it. */
+static fencepost_result control_of(const fencepost_address *address, fencepost_memory_server **control) {
+    fencepost_address_parts parts = {.size = sizeof parts};
+    fencepost_memory_server *made;
+    struct memory_server *server;
+    fencepost_result result = fencepost_address_read(address, &parts);
+    const char *name = (const char *)parts.name.data;
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    if (parts.scheme != FENCEPOST_SCHEME_MEMORY)
+        return fault(FENCEPOST_RESULT_INVALID_URL, "the address is no server in this process: give memory:NAME");
+    if (parts.name.size == 0)
+        return fault(
+            FENCEPOST_RESULT_INVALID_URL, "memory: without a name is a new server for each client: give memory:NAME");
+    if ((made = calloc(1, sizeof *made)) == NULL)
+        return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
+    pthread_mutex_lock(&servers_mutex);
+    server = server_find(name, parts.name.size);
+    if (server == NULL)
+        server = server_open(name, parts.name.size);
+    if (server != NULL)
+        server->controls++;
+    pthread_mutex_unlock(&servers_mutex);
+    if (server == NULL) {
+        free(made);
+        return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
+    }
+    made->server = server;
+    made->process = process_number();
+    *control = made;
+    return FENCEPOST_RESULT_OK;
+}
+
+fencepost_result fencepost_memory_server_open(const char *url, fencepost_memory_server **server) {
+    fencepost_address *address;
+    fencepost_result result;
+
+    if (url == NULL || server == NULL)
+        return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    result = fencepost_address_parse((const uint8_t *)url, strlen(url), &address);
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    result = control_of(address, server);
+    fencepost_address_free(address);
+    return result;
+}
+
+void fencepost_memory_server_free(fencepost_memory_server *server) {
+    if (server == NULL)
+        return;
+    if (IS_OURS(server)) {
+        pthread_mutex_lock(&servers_mutex);
+        server->server->controls--;
+        server_tidy(server->server);
+        pthread_mutex_unlock(&servers_mutex);
+    }
+    free(server);
+}
+
+static fencepost_result server_check(const fencepost_memory_server *server) {
+    if (server == NULL)
+        return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    return IS_OURS(server) ? FENCEPOST_RESULT_OK : fault(FENCEPOST_RESULT_WRONG_PROCESS, NULL);
+}
+
+fencepost_result
+fencepost_memory_server_hub(const fencepost_memory_server *server, const fencepost_client *client, uint64_t *hub) {
+    fencepost_result result = server_check(server);
+    const struct member *member;
+    bool open;
+
+    if (result != FENCEPOST_RESULT_OK)
+        return result;
+    if (client == NULL || hub == NULL)
+        return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
+    member = client->driver == &driver ? client->self : NULL;
+    if (member == NULL || member->server != server->server)
+        return fault(
+            FENCEPOST_RESULT_INVALID_OPTION, "the client is not connected to memory:%s: give one that is",
+            server->server->name);
+    pthread_mutex_lock(&servers_mutex);
+    open = member->client != NULL;
+    pthread_mutex_unlock(&servers_mutex);
+    if (!open)
+        return fault(FENCEPOST_RESULT_CLIENT_CLOSED, NULL);
+    *hub = member->id;
+    return FENCEPOST_RESULT_OK;
+}
+
+typedef fencepost_result control_function(fencepost_memory *memory, uint64_t hub);
+
+static fencepost_result
+control(fencepost_memory_server *server, const fencepost_client *client, control_function *change) {
+    uint64_t hub;
+    int before = cancel_hold();
+    fencepost_result result = fencepost_memory_server_hub(server, client, &hub);
+
+    if (result == FENCEPOST_RESULT_OK) {
+        /* A close of the client in another thread may come first. */
+        if (change(server->server->memory, hub) != FENCEPOST_RESULT_OK)
+            result = fault(FENCEPOST_RESULT_CLIENT_CLOSED, NULL);
+        server_wake(server->server);
+    }
+    cancel_allow(before);
+    return result;
+}
+
+fencepost_result fencepost_memory_server_expire(fencepost_memory_server *server, const fencepost_client *client) {
+    return control(server, client, fencepost_memory_expire);
+}
+
+fencepost_result fencepost_memory_server_suspend(fencepost_memory_server *server, const fencepost_client *client) {
+    return control(server, client, fencepost_memory_suspend);
+}
+
+fencepost_result fencepost_memory_server_reconnect(fencepost_memory_server *server, const fencepost_client *client) {
+    return control(server, client, fencepost_memory_reconnect);
+}
+
+fencepost_result fencepost_memory_server_pause(fencepost_memory_server *server, const fencepost_client *client) {
+    return control(server, client, fencepost_memory_pause);
+}
+
+fencepost_result fencepost_memory_server_resume(fencepost_memory_server *server, const fencepost_client *client) {
+    return control(server, client, fencepost_memory_resume);
+}
+
+fencepost_result fencepost_memory_server_record(fencepost_memory_server *server, bool on) {
+    fencepost_result result = server_check(server);
+
+    return result == FENCEPOST_RESULT_OK ? fencepost_memory_record(server->server->memory, on) : result;
+}
+
+fencepost_result fencepost_memory_server_report(
+    const fencepost_memory_server *server, uint64_t after, fencepost_memory_report **report) {
+    fencepost_result result = server_check(server);
+
+    return result == FENCEPOST_RESULT_OK ? fencepost_memory_report_open(server->server->memory, after, report) : result;
 }

@@ -4,7 +4,7 @@
 
 #include "fencepost-client.h"
 
-/* `name` may be empty: then no other client gets the same server. */
-fencepost_result memory_connect(const char *name, size_t size, fencepost_client **client);
+/* `name` may be empty: then no other client gets the same server. The timeout is in microseconds. */
+fencepost_result memory_connect(const char *name, size_t size, uint64_t session_timeout, fencepost_client **client);
 
 #endif

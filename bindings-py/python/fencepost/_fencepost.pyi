@@ -9,7 +9,10 @@ __all__ = [
     "Command",
     "Event",
     "Hub",
+    "MemoryMessage",
+    "MemoryNode",
     "MemoryServer",
+    "MemorySession",
     "Record",
     "Scope",
     "Settings",
@@ -188,7 +191,7 @@ class Address:
 
     @property
     def session_timeout(self) -> int | None:
-        """ZooKeeper: the session timeout to request, in microseconds."""
+        """ZooKeeper: the session timeout to request, in microseconds. ``memory:``: that of the client."""
 
     @property
     def host(self) -> str:
@@ -542,14 +545,147 @@ class Hub:
 
 @final
 class MemoryServer:
-    """A model of ZooKeeper in this process. Its hubs carry out their own commands and output none."""
+    """A model of ZooKeeper in this process. Its hubs carry out their own commands and output none.
+
+    The server has no clock. A session ends when its hub disconnects, or by :meth:`expire`, and never by
+    itself. A control takes the ``id`` of a hub, and raises ConfigError (``invalid-option``) if the server has
+    no such hub. It changes nothing if its effect is already there. After a control, poll the hubs that
+    :meth:`take_woken` returns.
+    """
 
     def __new__(cls) -> MemoryServer: ...
-    def connect(self, now: int, seed: int) -> Hub:
-        """Makes a hub with a session on this server."""
+    def connect(self, now: int, seed: int, session_timeout: int | None = None) -> Hub:
+        """Makes a hub with a session on this server. The hub calculates with ``session_timeout``, in
+        microseconds (60 s); the server does not enforce it. Raises ConfigError for one that is not positive.
+        """
 
     def take_woken(self) -> list[int]:
-        """The ids of the hubs that have new outputs since the last call."""
+        """The ids of the hubs that have something to poll. The server returns a hub again until it polls."""
+
+    def expire(self, hub: int) -> None:
+        """Ends the hub's session, as servers do when they have not heard from a client for the session's
+        timeout. The server deletes its ephemeral nodes. A connected hub learns of it at once, a suspended one
+        when it reconnects, a paused one when it resumes. It then gets a new session.
+        """
+
+    def suspend(self, hub: int) -> None:
+        """Cuts the hub's connection. The server keeps the session until it is expired."""
+
+    def reconnect(self, hub: int) -> None:
+        """Lets the hub connect again: in its session, or in a new one if the server has ended that one."""
+
+    def pause(self, hub: int) -> None:
+        """Pauses the hub, as if its process were stopped. It gets no notices and sends no requests, and no
+        time passes for it: ``poll_output`` returns a Wait. It still takes calls, whose outputs come later. A
+        shutdown resumes it.
+        """
+
+    def resume(self, hub: int) -> None:
+        """Resumes the hub. It then hears what it has missed."""
+
+    def sessions(self) -> list[MemorySession]:
+        """The hubs on this server that have not disconnected, in the order in which they connected."""
+
+    def nodes(self) -> list[MemoryNode]:
+        """All nodes, in the order of their paths, without the root."""
+
+    def record(self, on: bool) -> None:
+        """Begins to keep all messages between hubs and the server, with an empty list; or stops, and
+        keeps the list. At first, none are kept. The list grows until it begins anew.
+        """
+
+    def messages(self, after: int = 0) -> list[MemoryMessage]:
+        """The messages that were kept, in their order: those with a number above ``after``."""
+
+@final
+class MemorySession:
+    """A hub on a MemoryServer, and its session."""
+
+    @property
+    def hub(self) -> int:
+        """The id of the hub. It stays the same when the hub gets a new session."""
+
+    @property
+    def session(self) -> int:
+        """The session; in the state ``expired``, the one that has ended."""
+
+    @property
+    def state(self) -> Literal["connected", "suspended", "expired"]:
+        """``suspended``: the hub has no connection, and the server keeps the session. ``expired``: the server
+        has ended the session, and the hub, which is suspended or paused, has not learned of it.
+        """
+
+    @property
+    def paused(self) -> bool:
+        """Whether the hub is paused."""
+
+@final
+class MemoryNode:
+    """A node on a MemoryServer."""
+
+    @property
+    def path(self) -> str:
+        """The path."""
+
+    @property
+    def data(self) -> bytes:
+        """The data."""
+
+    @property
+    def hub(self) -> int | None:
+        """The id of the hub whose session owns the node; None if the node is not ephemeral."""
+
+@final
+class MemoryMessage:
+    """What a hub and a MemoryServer have sent each other."""
+
+    @property
+    def number(self) -> int:
+        """Its number in the list, from 1."""
+
+    @property
+    def time(self) -> int:
+        """When it was sent, in microseconds on the hub's clock. An event has the time at which the hub got
+        it.
+        """
+
+    @property
+    def hub(self) -> int:
+        """The id of the hub that sent or got it."""
+
+    @property
+    def session(self) -> int:
+        """The session in which it was sent."""
+
+    @property
+    def kind(self) -> Literal["request", "reply", "event"]:
+        """``event``: what a hub hears without a request: a watch has fired, or its session has changed."""
+
+    @property
+    def command(self) -> int | None:
+        """The hub's command: of a request, of the request that a reply answers, or of the request that set a
+        watch. None for a change of the session.
+        """
+
+    @property
+    def name(self) -> str:
+        """A request: ``create``, ``children``, ``get``, ``set``, ``delete``, ``sync`` or ``multi``. A reply:
+        ``created``, ``children``, ``data``, ``done`` or ``error``. An event: what has happened to the watched
+        node (``created``, ``deleted``, ``changed``, or ``children`` if its children have changed), or the
+        session's new state (``connecting``, ``connected``, ``suspended``, ``expired`` or ``closed``).
+        """
+
+    @property
+    def paths(self) -> list[str]:
+        """The node; of a ``multi``, that of each part; of the reply ``children``, the names in it."""
+
+    @property
+    def error(self) -> int | None:
+        """The error code of the reply ``error``, such as -101; otherwise None."""
+
+    @property
+    def text(self) -> str:
+        """The same in words, for people. They may change."""
 
 def option_type(name: str) -> Literal["duration", "whole", "flag", "text", "texts"] | None:
     """The type of an option's value; None if there is no such option."""

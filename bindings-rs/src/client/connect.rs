@@ -166,14 +166,18 @@ impl Builder {
         let address = Address::parse(url)?;
         let at = address.shown();
         match address {
-            Address::Memory { name } => {
+            Address::Memory {
+                name,
+                session_timeout,
+            } => {
                 let limit = self.check(Origin::Memory)?;
                 let (runtime, seed) = (Runtime::here()?, crate::drivers::seed());
-                let (hub, driver) = memory::Driver::connect(&name, seed);
+                let (hub, driver) = memory::Driver::connect(&name, seed, session_timeout);
                 let driver = Arc::new(driver);
                 let engine = Engine::new(runtime, at, seed, hub, Arc::clone(&driver) as _);
                 engine.connected();
-                Ok(Client::start(engine, driver, Place::Memory, limit))
+                let place = Place::Memory(Arc::clone(&driver));
+                Ok(Client::start(engine, driver, place, limit))
             }
             #[cfg(feature = "zookeeper")]
             Address::ZooKeeper {
@@ -279,7 +283,7 @@ fn driven<D: Driver + ConnectionTask + 'static>(
     connect_timeout: Duration,
 ) -> Result<Client, Error> {
     let family = match place {
-        Place::ZooKeeper { .. } | Place::Memory => "zookeeper",
+        Place::ZooKeeper { .. } | Place::Memory(_) => "zookeeper",
         #[cfg(feature = "redis")]
         Place::Redis => "redis",
     };

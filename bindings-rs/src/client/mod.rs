@@ -16,8 +16,8 @@ use core::fmt;
 
 use fencepost_core::{RawSettings, options::Kind};
 
-use crate::Error;
-use shared::Shared;
+use crate::{Error, drivers::memory};
+use shared::{Place, Shared};
 
 pub use connect::Builder;
 pub use grant::Grant;
@@ -109,6 +109,17 @@ impl Client {
         match left.unwrap_or_else(|| engine.left()) {
             0 => Ok(()),
             left => Err(Error::CleanupIncomplete { left }),
+        }
+    }
+}
+
+impl Client {
+    /// The driver of a client on a server inside the process.
+    pub(crate) fn in_memory(&self) -> Option<&Arc<memory::Driver>> {
+        if let Place::Memory(driver) = &self.0.place {
+            Some(driver)
+        } else {
+            None
         }
     }
 }

@@ -9,7 +9,7 @@ use fencepost_core::{
 };
 
 use super::close::Closing;
-use crate::{Error, Shown, clock, engine::Engine};
+use crate::{Error, Shown, clock, drivers::memory, engine::Engine};
 
 /// How long a try waits for the server's first answer.
 const TRY_WITHIN: Duration = Duration::from_secs(5);
@@ -32,7 +32,7 @@ pub(super) enum Place {
     )]
     ZooKeeper { prefix: String },
     /// On a server inside the process, which stands for both.
-    Memory,
+    Memory(Arc<memory::Driver>),
     /// In Redis.
     #[cfg(feature = "redis")]
     Redis,
@@ -45,7 +45,7 @@ impl Place {
             Self::ZooKeeper { prefix } => {
                 RawSettings::on(Server::ZooKeeper, kind).with("prefix", prefix.as_str())
             }
-            Self::Memory => RawSettings::on(Server::Memory, kind),
+            Self::Memory(_) => RawSettings::on(Server::Memory, kind),
             #[cfg(feature = "redis")]
             Self::Redis => RawSettings::on(Server::Redis, kind),
         }

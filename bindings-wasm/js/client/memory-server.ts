@@ -30,7 +30,7 @@ export async function memoryServer(address: string): Promise<MemoryControls> {
   const read = readAddress(() => module, address);
   if (read.kind !== "memory") {
     const text = `this is an address of ${read.kind}, and no server in this process: give memory:NAME`;
-    throw new ConfigError(107, "unknown-scheme", text);
+    throw new ConfigError(106, "invalid-url", text);
   }
   if (read.name === "") {
     const text = "memory: without a name is a new server for each client: give memory:NAME";
@@ -84,14 +84,14 @@ export class MemoryControls {
   }
 
   /**
-   * Begins a new record of all messages between clients and the server, or ends the present one, whose messages stay.
-   * There is none at first. It grows until a new one begins.
+   * Begins to keep all messages between clients and the server, with an empty list; or stops, and keeps the list.
+   * At first, none are kept. The list grows until it begins anew.
    */
   record(on: boolean): void {
     this.#place.server.record(on);
   }
 
-  /** The messages of the record, in their order: those with a number above `after`. */
+  /** The messages that were kept, in their order: those with a number above `after`. */
   messages(after = 0): MemoryMessage[] {
     return this.#place.server.messages(after);
   }

@@ -13,7 +13,10 @@ import type { ConnectTimeout } from "./connect-timeout.js";
 
 /** Options of `connect`. */
 export interface ConnectOptions extends ConnectTimeout {
-  /** ZooKeeper: the rights on the nodes of the locks (by default every client may do everything). */
+  /**
+   * ZooKeeper: the rights on the nodes of the locks (by default every client may do everything). `memory:` checks it,
+   * and permits everything.
+   */
   readonly acl?: readonly Acl[] | undefined;
 }
 

@@ -6,7 +6,7 @@
 
 /** A parsed address. */
 export type Address =
-  | { readonly kind: "memory"; readonly name: string }
+  | { readonly kind: "memory"; readonly name: string; readonly sessionTimeout: number }
   | { readonly kind: "zookeeper"; readonly hosts: string; readonly prefix: string; readonly sessionTimeout: number }
   | RedisAddress;
 
@@ -33,7 +33,7 @@ export interface Credentials {
 }
 
 // The module stores an address here, and its caller takes it: src/output.rs says why nothing is returned.
-let address: Address = { kind: "memory", name: "" };
+let address: Address = { kind: "memory", name: "", sessionTimeout: 0 };
 
 /** @internal The address that the module has parsed last. */
 export function takeAddress(): Address {
@@ -41,8 +41,8 @@ export function takeAddress(): Address {
 }
 
 /** @internal */
-export function memoryAddress(name: string): void {
-  address = { kind: "memory", name };
+export function memoryAddress(name: string, sessionTimeout: number): void {
+  address = { kind: "memory", name, sessionTimeout };
 }
 
 /** @internal */

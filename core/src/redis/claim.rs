@@ -21,11 +21,7 @@ use core::time::Duration;
 
 use crate::{
     Fence, Refusal,
-    claim::{
-        Answer, Claim, Content, Corrupt, Lost, Name, Request, Step,
-        form,
-        outcome,
-    },
+    claim::{Answer, Claim, Content, Corrupt, Lost, Name, Request, Step, form, outcome},
     text::{decimal, whole},
     time::millis_up,
 };

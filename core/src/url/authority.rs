@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::net::Ipv6Addr;
 
-use super::HIDDEN;
+use super::{HIDDEN, options_of};
 use crate::{
     ConfigError,
     text::{self, quoted},
@@ -67,9 +67,7 @@ impl<'a> Parts<'a> {
 
     /// The options with their values.
     pub(super) fn options(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
-        text::parts(self.options, b'&')
-            .filter(|option| !option.is_empty())
-            .map(|option| text::split(option, b'=').unwrap_or((option, "")))
+        options_of(self.options)
     }
 
     /// An error that shows the address without any text that may be a user or a password.

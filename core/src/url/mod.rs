@@ -1,4 +1,4 @@
-//! Addresses: `memory:`, `memory:NAME`, `zk://HOST:PORT,HOST:PORT/PREFIX`, `redis://…` and `rediss://…`. The core
+//! Addresses: `memory:`, `memory:NAME?session_timeout=MS`, `zk://HOST:PORT,HOST:PORT/PREFIX`, `redis://…` and `rediss://…`. The core
 //! parses them for all languages.
 //!
 //! Drivers get the parts, decoded and checked, and do no parsing of their own. No error and no `Debug` output contains
@@ -13,7 +13,7 @@ use alloc::{string::String, vec::Vec};
 use core::{fmt, time::Duration};
 
 use crate::{
-    ConfigError,
+    ConfigError, positive,
     text::{self, decimal},
 };
 
@@ -25,6 +25,8 @@ pub enum Address {
     Memory {
         /// The server's name; if it is empty, the client has a server of its own.
         name: String,
+        /// The session timeout with which the client calculates. The server does not enforce it.
+        session_timeout: Duration,
     },
     /// A ZooKeeper server or ensemble.
     ZooKeeper {
@@ -84,6 +86,10 @@ impl fmt::Debug for Credentials {
 /// The session timeout that a client requests by default.
 pub const DEFAULT_SESSION_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The session timeout of a client on a server inside the process. Long, so that a grant survives a program that
+/// computes for a while.
+pub const MEMORY_SESSION_TIMEOUT: Duration = Duration::from_secs(60);
+
 /// Replaces a part of an address that may contain a password.
 const HIDDEN: &str = "***";
 
@@ -123,7 +129,7 @@ impl Address {
     #[must_use]
     pub fn shown(&self) -> String {
         match self {
-            Self::Memory { name } => ["memory:", name].concat(),
+            Self::Memory { name, .. } => ["memory:", name].concat(),
             Self::ZooKeeper { hosts, prefix, .. } => ["zk://", &hosts.join(","), "/", prefix].concat(),
             Self::Redis(server) => {
                 let scheme = if server.tls { "rediss://" } else { "redis://" };
@@ -139,15 +145,63 @@ impl Address {
     }
 }
 
-fn memory(name: &str) -> Result<Address, ConfigError> {
-    if name.bytes().any(|byte| matches!(byte, b'/' | b'?' | b'#' | b'@')) {
-        let why = "memory: takes a plain name, as in memory:shop, without / ? # and @";
-        return Err(ConfigError::InvalidUrl {
-            url: ["memory:", HIDDEN].concat(),
-            why: why.into(),
-        });
+fn memory(rest: &str) -> Result<Address, ConfigError> {
+    let (name, options) = text::split(rest, b'?').unwrap_or((rest, ""));
+    let invalid = |why: &str| ConfigError::InvalidUrl {
+        url: ["memory:", HIDDEN].concat(),
+        why: why.into(),
+    };
+    if name.bytes().any(|byte| matches!(byte, b'/' | b'#' | b'@')) || text::has(options, b'@') {
+        return Err(invalid(
+            "memory: takes a plain name, as in memory:shop, without / # and @",
+        ));
     }
-    Ok(Address::Memory { name: name.into() })
+    let timeout = session_timeout(options, "memory:", invalid)?;
+    Ok(Address::Memory {
+        name: name.into(),
+        session_timeout: timeout.unwrap_or(MEMORY_SESSION_TIMEOUT),
+    })
+}
+
+/// The option `session_timeout`, the only one that `zk://` and `memory:` have.
+fn session_timeout(
+    options: &str,
+    scheme: &str,
+    invalid: impl Fn(&str) -> ConfigError,
+) -> Result<Option<Duration>, ConfigError> {
+    let mut timeout = None;
+    for (key, value) in options_of(options) {
+        if key != "session_timeout" {
+            let known = [
+                "the only option of ",
+                scheme,
+                " is session_timeout, in milliseconds",
+            ];
+            return Err(ConfigError::UnknownOption {
+                option: key.into(),
+                known: known.concat().into(),
+            });
+        }
+        let millis = text::whole(value).ok_or_else(|| {
+            invalid(
+                &[
+                    "session_timeout is ",
+                    &text::quoted(value),
+                    ": give whole milliseconds",
+                ]
+                .concat(),
+            )
+        })?;
+        timeout = Some(positive("session_timeout", millis.saturating_mul(1000), "")?);
+    }
+    Ok(timeout)
+}
+
+/// The options of an address, with their values.
+fn options_of(options: &str) -> impl Iterator<Item = (&str, &str)> {
+    text::parts(options, b'&')
+        .filter(|option| !option.is_empty())
+        .map(|option| text::split(option, b'=').unwrap_or((option, "")))
 }
 
 /// A part of an address with every `%XX` decoded; `None` if the result is not UTF-8 text, or a `%` lacks two

@@ -5,15 +5,15 @@ use alloc::vec::Vec;
 use super::{
     Address, DEFAULT_SESSION_TIMEOUT,
     authority::{Parts, Place},
+    session_timeout,
 };
 use crate::{
-    ConfigError, positive,
-    text::{self, decimal, quoted},
+    ConfigError,
+    text::{self, decimal},
 };
 
 const PORT: u16 = 2181;
 const FORM: &str = "zk://HOST:PORT/PREFIX";
-const OPTIONS: &str = "the only option of zk:// is session_timeout, in milliseconds";
 
 pub(super) fn address(rest: &str) -> Result<Address, ConfigError> {
     let parts = Parts::of(rest, "zk", FORM)?;
@@ -27,22 +27,10 @@ pub(super) fn address(rest: &str) -> Result<Address, ConfigError> {
         let [before, behind] = if is_v6 { ["[", "]:"] } else { ["", ":"] };
         hosts.push([before, &host, behind, &decimal(port)].concat());
     }
-    let mut session_timeout = DEFAULT_SESSION_TIMEOUT;
-    for (key, value) in parts.options() {
-        if key != "session_timeout" {
-            return Err(ConfigError::UnknownOption {
-                option: key.into(),
-                known: OPTIONS.into(),
-            });
-        }
-        let millis = text::whole(value).ok_or_else(|| {
-            parts.invalid(&["session_timeout is ", &quoted(value), ": give whole milliseconds"].concat())
-        })?;
-        session_timeout = positive("session_timeout", millis.saturating_mul(1000), "")?;
-    }
+    let timeout = session_timeout(parts.options, "zk://", |why| parts.invalid(why))?;
     Ok(Address::ZooKeeper {
         hosts,
         prefix: text::without_last(parts.path, '/').into(),
-        session_timeout,
+        session_timeout: timeout.unwrap_or(DEFAULT_SESSION_TIMEOUT),
     })
 }

@@ -24,7 +24,7 @@ CONNECT_WITHIN = 5.0
 def connect(url: str, *, connect_timeout: Duration = CONNECT_WITHIN) -> Client:
     """A client of the server at ``url``.
 
-    Addresses are ``memory:`` and ``memory:NAME`` (a server inside this process),
+    Addresses are ``memory:`` and ``memory:NAME?session_timeout=MILLISECONDS`` (a server inside this process),
     ``zk://HOST:PORT,HOST:PORT/PREFIX?session_timeout=MILLISECONDS``,
     ``redis://USER:PASSWORD@HOST:PORT/DATABASE`` and ``rediss://…?ca=PATH`` (TLS: the client checks the
     server's certificate).

@@ -49,7 +49,7 @@ def choose_by_address(url: object) -> tuple[SyncDriver, str]:
     if address.kind == "memory":
         from ..drivers.memory import MemoryDriver, shared
 
-        return MemoryDriver(shared(address.name), address.shown), ""
+        return MemoryDriver(shared(address.name), address.shown, address.session_timeout), ""
     if address.kind == "zookeeper":
         with needing(KAZOO):
             from ..drivers.zookeeper import KazooDriver

@@ -102,7 +102,8 @@ def choose_by_address(url: object) -> tuple[AsyncDriver, str]:
     if address.kind == "memory":
         from ..drivers.memory import MemoryDriver, shared
 
-        return FromThreads(MemoryDriver(shared(address.name), address.shown)), ""
+        driver = MemoryDriver(shared(address.name), address.shown, address.session_timeout)
+        return FromThreads(driver), ""
     if address.kind == "zookeeper":
         with needing(KAZOO):
             from ..drivers.zookeeper import KazooDriver

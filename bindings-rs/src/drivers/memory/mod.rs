@@ -4,6 +4,7 @@ use alloc::{
     collections::BTreeMap,
     sync::{Arc, Weak},
 };
+use core::{fmt, time::Duration};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fencepost_core::{Command, Instant, lowered::Request};
@@ -23,12 +24,39 @@ static NAMED: Mutex<BTreeMap<String, Weak<Place>>> = Mutex::new(BTreeMap::new())
 
 /// One server, and the clients to wake.
 #[derive(Default)]
-struct Place {
-    server: MemoryServer,
+pub(crate) struct Place {
+    pub(crate) server: MemoryServer,
     sinks: Mutex<BTreeMap<u64, Weak<dyn Sink>>>,
 }
 
 impl Place {
+    /// The server of that name, which is not empty.
+    pub(crate) fn named(name: &str) -> Arc<Self> {
+        let mut places = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = places.get(name).and_then(Weak::upgrade) {
+            return place;
+        }
+        places.retain(|_, place| place.strong_count() > 0);
+        let place = Arc::default();
+        places.insert(name.into(), Arc::downgrade(&place));
+        place
+    }
+
+    /// Wakes the clients whose hubs have something to poll, except one.
+    pub(crate) fn wake_others(&self, than: u64) {
+        let woken = self.server.take_woken().into_iter();
+        let others: Vec<_> = {
+            let sinks = self.sinks();
+            woken
+                .filter(|id| *id != than)
+                .filter_map(|id| sinks.get(&id).and_then(Weak::upgrade))
+                .collect()
+        };
+        for other in others {
+            other.wake();
+        }
+    }
+
     fn sinks(&self) -> MutexGuard<'_, BTreeMap<u64, Weak<dyn Sink>>> {
         self.sinks.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -36,36 +64,29 @@ impl Place {
 
 /// The driver of one client.
 pub(crate) struct Driver {
-    place: Arc<Place>,
+    pub(crate) place: Arc<Place>,
     /// The number of its hub on the server.
-    id: u64,
+    pub(crate) id: u64,
+}
+
+impl fmt::Debug for Driver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memory").field("client", &self.id).finish()
+    }
 }
 
 impl Driver {
     /// Makes a hub and its driver on the server of that name. Without a name, it makes a new server.
-    pub(crate) fn connect(name: &str, seed: u64) -> (Hub, Self) {
+    pub(crate) fn connect(name: &str, seed: u64, session_timeout: Duration) -> (Hub, Self) {
         let place = if name.is_empty() {
             Arc::default()
         } else {
-            named(name)
+            Place::named(name)
         };
-        let hub = place
-            .server
-            .connect(clock::now(), seed, fencepost_models::memory::SESSION_TIMEOUT);
+        let hub = place.server.connect(clock::now(), seed, session_timeout);
         let id = hub.id();
         (hub, Self { place, id })
     }
-}
-
-fn named(name: &str) -> Arc<Place> {
-    let mut places = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(place) = places.get(name).and_then(Weak::upgrade) {
-        return place;
-    }
-    places.retain(|_, place| place.strong_count() > 0);
-    let place = Arc::default();
-    places.insert(name.into(), Arc::downgrade(&place));
-    place
 }
 
 impl Commands for Driver {
@@ -76,17 +97,7 @@ impl Commands for Driver {
 
     /// A call of one client may cause outputs of others.
     fn flush(&self) {
-        let woken = self.place.server.take_woken();
-        let others = woken.into_iter().filter(|id| *id != self.id);
-        let others: Vec<_> = {
-            let sinks = self.place.sinks();
-            others
-                .filter_map(|id| sinks.get(&id).and_then(Weak::upgrade))
-                .collect()
-        };
-        for other in others {
-            other.wake();
-        }
+        self.place.wake_others(self.id);
     }
 }
 

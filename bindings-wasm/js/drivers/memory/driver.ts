@@ -50,12 +50,14 @@ export class MemoryDriver implements Driver {
   readonly at = MEMORY;
   /** @internal */
   readonly place: Place;
+  readonly #sessionTimeout: number;
   #hub: Hub | undefined;
   #sink: Sink | undefined;
 
-  /** Connects to the server of that name. Without a name, it makes a new server. */
-  constructor(name: string) {
+  /** Connects to the server of that name. Without a name, it makes a new server. `sessionTimeout` is in ms. */
+  constructor(name: string, sessionTimeout: number) {
     this.place = place(name);
+    this.#sessionTimeout = sessionTimeout;
   }
 
   /** The number of its hub on the server. */
@@ -69,7 +71,7 @@ export class MemoryDriver implements Driver {
   }
 
   hub(now: number, seed: number): Hub {
-    this.#hub = this.place.server.connect(now, seed);
+    this.#hub = this.place.server.connect(now, seed, this.#sessionTimeout);
     this.place.drivers.set(this.#hub.id, this);
     return this.#hub;
   }

@@ -29,7 +29,7 @@ export interface MemoryNode {
 
 /** What a hub and the server have sent each other. */
 export interface MemoryMessage {
-  /** Its number in the record, from 1. */
+  /** Its number in the list, from 1. */
   readonly number: number;
   /** When it was sent, in ms on the hub's clock. An event has the time at which the hub got it. */
   readonly time: number;

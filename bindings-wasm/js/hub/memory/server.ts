@@ -81,8 +81,8 @@ export class MemoryServer extends Inside {
   }
 
   /**
-   * Begins a new record of all messages between hubs and the server, or ends the present one, whose messages stay.
-   * There is none at first. It grows until a new one begins.
+   * Begins to keep all messages between hubs and the server, with an empty list; or stops, and keeps the list.
+   * At first, none are kept. The list grows until it begins anew.
    */
   record(on: boolean): void {
     if (typeof on !== "boolean") {
@@ -91,7 +91,7 @@ export class MemoryServer extends Inside {
     this.raw.record(on);
   }
 
-  /** The messages of the record, in their order: those with a number above `after`. */
+  /** The messages that were kept, in their order: those with a number above `after`. */
   messages(after = 0): MemoryMessage[] {
     return reported(() => this.raw.messages(number("after", after)));
   }

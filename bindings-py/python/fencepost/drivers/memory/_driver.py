@@ -20,6 +20,13 @@ class SharedServer:
         self.server = MemoryServer()
         self.pollers: dict[int, Callable[[], object]] = {}
 
+    def wake(self) -> None:
+        """Polls the engines whose hubs have new outputs. Called outside of every critical section."""
+        for id in self.server.take_woken():
+            poll = self.pollers.get(id)
+            if poll is not None:
+                poll()
+
 
 _named: WeakValueDictionary[str, SharedServer] = WeakValueDictionary()
 _naming = threading.Lock()
@@ -43,16 +50,18 @@ class MemoryDriver:
 
     inline = False
 
-    def __init__(self, server: SharedServer, address: str = "memory:") -> None:
-        self._shared = server
+    def __init__(
+        self, server: SharedServer, address: str = "memory:", session_timeout: int | None = None
+    ) -> None:
+        self.shared = server
         self._address = address
-        self.hub: Hub = server.server.connect(now(), int.from_bytes(os.urandom(8), "big"))
+        self.hub: Hub = server.server.connect(now(), int.from_bytes(os.urandom(8), "big"), session_timeout)
 
     def start(self, engine: EnginePort) -> None:
         """See Driver."""
         self._engine = engine
         engine.connected()
-        self._shared.pollers[self.hub.id] = self._poll
+        self.shared.pollers[self.hub.id] = self._poll
 
     def submit(self, command: Command) -> None:
         """See Driver."""
@@ -64,10 +73,7 @@ class MemoryDriver:
 
     def after(self) -> None:
         """See Driver."""
-        for id in self._shared.server.take_woken():
-            poll = self._shared.pollers.get(id)
-            if poll is not None:
-                poll()
+        self.shared.wake()
 
     def forget(self, key: int) -> None:
         """See Driver."""
@@ -78,7 +84,7 @@ class MemoryDriver:
 
     def close(self, within: float) -> None:
         """Ends the session."""
-        self._shared.pollers.pop(self.hub.id, None)
+        self.shared.pollers.pop(self.hub.id, None)
         self.hub.disconnect(now())
         self.after()
 

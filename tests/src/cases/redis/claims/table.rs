@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{claim, claimed, in_progress, lost, run, settings, step, with_record, NO_RECORD};
+use super::{NO_RECORD, claim, claimed, in_progress, lost, run, settings, step, with_record};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "redis":
