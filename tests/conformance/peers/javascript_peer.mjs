@@ -8,6 +8,7 @@ import {
   FencepostError,
   fromRedis,
   InProgress,
+  memoryServer,
 } from "../../../bindings-wasm/dist/node/index.mjs";
 import { Redis } from "../../../bindings-wasm/node_modules/ioredis/built/index.js";
 import { lookAtClaim, operations, recorded } from "./javascript_operations.mjs";
@@ -187,6 +188,10 @@ const does = {
     state.locks[name].revoke(state.found[name][Number(at)]),
   break: ([name, at]) =>
     state.locks[name].breakContender(state.found[name][Number(at)]),
+  control: async ([verb, name, url]) => {
+    const server = await memoryServer(decodeURIComponent(url));
+    server.session(state.clients[name])[verb]();
+  },
   close: ([name]) => state.clients[name].close(),
   reset,
 };

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 import fencepost
 from threads_operations import Operations
-from words import Command, described, failure, look, make_lock, parse, say
+from words import Command, control, described, failure, look, make_lock, parse, say
 
 
 class Peer:
@@ -58,6 +58,8 @@ class Peer:
             self.locks[words[0]].revoke(self.found[words[0]][int(words[1])])
         elif verb == "break":
             self.locks[words[0]].break_contender(self.found[words[0]][int(words[1])])
+        elif verb == "control":
+            control(words[0], self.clients[words[1]], words[2])
         elif verb == "close":
             self.clients[words[0]].close()
         elif verb == "reset":

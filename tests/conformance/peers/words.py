@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 import fencepost
 from fencepost import FencepostError
+from fencepost.testing import MemoryServer
 from operations import recorded
 
 #: Options in milliseconds, which Python takes in seconds.
@@ -57,6 +58,11 @@ def make_lock(client: Any, kind: str, name: str, options: dict[str, Any]) -> Any
         return client.semaphore(name, permits, **options)
     makes = {"mutex": client.lock, "election": client.election}
     return makes[kind](name, **options)
+
+
+def control(verb: str, client: Any, url: str) -> None:
+    """Does something to the session of a client."""
+    getattr(MemoryServer(unquote(url)).session(client), verb)()
 
 
 def look(grant: Any) -> dict[str, Any]:

@@ -138,6 +138,29 @@ static fencepost_result open_lock(const command *order) {
     return result;
 }
 
+/* control VERB CLIENT URL */
+static fencepost_result control(const command *order, const char *verb) {
+    const fencepost_client *client = name_find(CLIENT, word(order, 1));
+    fencepost_memory_server *server = NULL;
+    fencepost_result result = fencepost_memory_server_open(unquote(order->words[2]), &server);
+    if (result != FENCEPOST_OK)
+        return result;
+    if (strcmp(verb, "expire") == 0)
+        result = fencepost_memory_server_expire(server, client);
+    else if (strcmp(verb, "suspend") == 0)
+        result = fencepost_memory_server_suspend(server, client);
+    else if (strcmp(verb, "reconnect") == 0)
+        result = fencepost_memory_server_reconnect(server, client);
+    else if (strcmp(verb, "pause") == 0)
+        result = fencepost_memory_server_pause(server, client);
+    else if (strcmp(verb, "resume") == 0)
+        result = fencepost_memory_server_resume(server, client);
+    else
+        result = FENCEPOST_RESULT_BAD_ARGUMENT;
+    fencepost_memory_server_free(server);
+    return result;
+}
+
 void carry_out(const command *order) {
     const char *name = word(order, 0);
     fencepost_grant *grant = name_find(GRANT, name);
@@ -171,6 +194,8 @@ void carry_out(const command *order) {
         say_result(order, fencepost_lock_revoke(lock, sorted(name_find(FOUND, name), at)));
     else if (is(order, "break"))
         say_result(order, fencepost_lock_break(lock, sorted(name_find(FOUND, name), at)));
+    else if (is(order, "control"))
+        say_result(order, control(order, name));
     else if (is(order, "close"))
         say_result(order, fencepost_close(name_find(CLIENT, name)));
     else if (is(order, "reset"))

@@ -2,7 +2,7 @@
 #ifndef PEER_H
 #define PEER_H
 
-#include <fencepost-client.h>
+#include <fencepost-testing.h>
 
 #include <stdbool.h>
 

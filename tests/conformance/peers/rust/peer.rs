@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use fencepost::{Client, Error, Found, Grant, Lock};
+use fencepost::{Client, Error, Found, Grant, Lock, testing::MemoryServer};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
@@ -137,6 +137,19 @@ impl Peer {
             "break" => {
                 let contender = self.contender(command)?;
                 self.lock(name()?)?.break_contender(&contender).await?;
+            }
+            "control" => {
+                let client = found(&self.state().clients, command.word(1)?)?;
+                let server = MemoryServer::open(&unquoted(command.word(2)?))?;
+                let session = server.session(&client)?;
+                match name()? {
+                    "expire" => session.expire()?,
+                    "suspend" => session.suspend()?,
+                    "reconnect" => session.reconnect()?,
+                    "pause" => session.pause()?,
+                    "resume" => session.resume()?,
+                    other => return Err(format!("there is no control {other}").into()),
+                }
             }
             "close" => {
                 let client = found(&self.state().clients, name()?)?;
