@@ -19,6 +19,10 @@ COMPLETIONS = {
 }
 
 
+def test_it_is_small() -> None:
+    assert COMMAND.stat().st_size <= 6 * 2**20
+
+
 def test_the_demo_runs() -> None:
     assert "sold" in run(COMMAND, "demo")
 
