@@ -390,7 +390,7 @@ typedef enum fencepost_result {
  */
 typedef enum fencepost_scheme {
     /**
-     * `memory:NAME`. Its part is `name`, which may be empty.
+     * `memory:NAME`. Its parts are `name`, which may be empty, and `session_timeout`.
      */
     FENCEPOST_SCHEME_MEMORY = 1,
     /**
@@ -406,6 +406,42 @@ typedef enum fencepost_scheme {
      */
     FENCEPOST_SCHEME_REDIS_TLS = 4,
 } fencepost_scheme;
+
+/**
+ * The state of a hub's session on a server in memory.
+ */
+typedef enum fencepost_memory_state {
+    /**
+     * The hub has a connection to the server.
+     */
+    FENCEPOST_MEMORY_STATE_CONNECTED = 1,
+    /**
+     * The hub has no connection. The server keeps the session.
+     */
+    FENCEPOST_MEMORY_STATE_SUSPENDED = 2,
+    /**
+     * The server has ended the session. The hub, which is suspended or paused, has not learned of it.
+     */
+    FENCEPOST_MEMORY_STATE_EXPIRED = 3,
+} fencepost_memory_state;
+
+/**
+ * What a message between a hub and a server in memory is.
+ */
+typedef enum fencepost_message_kind {
+    /**
+     * From a hub to the server.
+     */
+    FENCEPOST_MESSAGE_KIND_REQUEST = 1,
+    /**
+     * From the server to a hub, for a request.
+     */
+    FENCEPOST_MESSAGE_KIND_REPLY = 2,
+    /**
+     * What a hub hears without a request: a watch has fired, or its session has changed.
+     */
+    FENCEPOST_MESSAGE_KIND_EVENT = 3,
+} fencepost_message_kind;
 
 /**
  * What an output is.
@@ -811,6 +847,11 @@ typedef struct fencepost_hub fencepost_hub;
 typedef struct fencepost_memory fencepost_memory;
 
 /**
+ * What a server in memory tells of itself: its sessions, its nodes, and its messages.
+ */
+typedef struct fencepost_memory_report fencepost_memory_report;
+
+/**
  * A scope of idempotent operations: it says whose keys these are, and has the options of all of them. A
  * scope never changes, so threads may share it.
  */
@@ -871,7 +912,7 @@ typedef struct fencepost_address_parts {
      */
     struct fencepost_view password;
     /**
-     * `zk:` the session timeout to request, in microseconds.
+     * `zk:` the session timeout to request, in microseconds. `memory:` the one to calculate with.
      */
     uint64_t session_timeout;
     /**
@@ -888,6 +929,100 @@ typedef struct fencepost_address_parts {
      */
     struct fencepost_view ca;
 } fencepost_address_parts;
+
+/**
+ * A hub on a server in memory, and its session.
+ */
+typedef struct fencepost_memory_session {
+    /**
+     * The hub's id: it stays the same when the hub gets a new session.
+     */
+    uint64_t hub;
+    /**
+     * The session; in the state expired, the one that has ended.
+     */
+    int64_t session;
+    /**
+     * The state of the session.
+     */
+    enum fencepost_memory_state state;
+    /**
+     * Whether the hub is paused.
+     */
+    bool paused;
+} fencepost_memory_session;
+
+/**
+ * A node on a server in memory.
+ */
+typedef struct fencepost_memory_node {
+    /**
+     * The path.
+     */
+    struct fencepost_view path;
+    /**
+     * The data.
+     */
+    struct fencepost_view data;
+    /**
+     * The hub whose session owns the node; 0 if the node is not ephemeral.
+     */
+    uint64_t hub;
+} fencepost_memory_node;
+
+/**
+ * What a hub and a server in memory have sent each other.
+ */
+typedef struct fencepost_message {
+    /**
+     * Its number in the list, from 1.
+     */
+    uint64_t number;
+    /**
+     * When it was sent, in microseconds of the hub's clock. An event has the time at which the hub got it.
+     */
+    uint64_t time;
+    /**
+     * The hub that sent or got it.
+     */
+    uint64_t hub;
+    /**
+     * The session in which it was sent.
+     */
+    int64_t session;
+    /**
+     * What it is.
+     */
+    enum fencepost_message_kind kind;
+    /**
+     * The error code of the reply `error`, such as -101; otherwise 0.
+     */
+    int32_t error;
+    /**
+     * The hub's command: of a request, of the request that a reply answers, or of the request that set a
+     * watch. 0 for a change of the session.
+     */
+    uint64_t command;
+    /**
+     * A request: `create`, `children`, `get`, `set`, `delete`, `sync` or `multi`. A reply: `created`,
+     * `children`, `data`, `done` or `error`. An event: what has happened to the watched node (`created`,
+     * `deleted`, `changed`, or `children` if its children have changed), or the session's new state
+     * (`connecting`, `connected`, `suspended`, `expired` or `closed`).
+     */
+    struct fencepost_view name;
+    /**
+     * The node; of a `multi`, that of each part; of the reply `children`, the names in it.
+     */
+    const struct fencepost_view *paths;
+    /**
+     * The number of paths.
+     */
+    size_t path_count;
+    /**
+     * The same in words, for people. They may change.
+     */
+    struct fencepost_view text;
+} fencepost_message;
 
 /**
  * A Redis reply. The caller owns everything in it; the hub copies what it needs.
@@ -1258,7 +1393,8 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * Parses an address: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`,
+ * Parses an address: `memory:`, `memory:NAME?session_timeout=MS`,
+ * `zk://HOST:PORT,…/PREFIX?session_timeout=MS`,
  * `redis://USER:PASSWORD@HOST:PORT/DATABASE` or `rediss://…?ca=PATH`. The scheme may have capital letters.
  * The caller frees the address with `fencepost_address_free`. Errors: `INVALID_URL`, `UNKNOWN_SCHEME` and
  * other 1xx; the text of `fencepost_detail` contains neither the user nor the password.
@@ -1472,11 +1608,13 @@ void fencepost_memory_free(struct fencepost_memory *memory);
  * Makes a hub of the family ZooKeeper on this server. The hub has no driver: `fencepost_hub_poll_output`
  * carries out the commands itself, and returns only events and waits. A call on one hub may cause outputs of
  * other hubs. So call `fencepost_memory_take_woken` after each call on a hub, and poll the hubs that it
- * names. `seed` is any number.
+ * names. `seed` is any number. The hub calculates with `session_timeout`, in microseconds; 0 stands for 60 s.
+ * The server does not enforce it.
  */
 enum fencepost_result fencepost_memory_hub(struct fencepost_memory *memory,
                                            uint64_t now,
                                            uint64_t seed,
+                                           uint64_t session_timeout,
                                            struct fencepost_hub **hub);
 
 /**
@@ -1485,6 +1623,92 @@ enum fencepost_result fencepost_memory_hub(struct fencepost_memory *memory,
  * time, and then poll. Until a hub has been polled, each call of this function returns its number again.
  */
 size_t fencepost_memory_take_woken(struct fencepost_memory *memory, uint64_t *ids, size_t capacity);
+
+/**
+ * Ends the session of the hub with this id (`fencepost_hub_id`), as servers do when they have not heard from
+ * a client for the session's timeout. The server deletes its ephemeral nodes. A connected hub learns of it at
+ * once, a suspended one when it reconnects, a paused one when it resumes. It then gets a new session.
+ *
+ * The server has no clock: a session ends when its hub disconnects, or by this function, and never by itself.
+ * Like the following functions, this one changes nothing if its effect is already there. After the call, poll
+ * the hubs that `fencepost_memory_take_woken` names. Errors: `INVALID_OPTION` if the server has no such hub.
+ */
+enum fencepost_result fencepost_memory_expire(struct fencepost_memory *memory, uint64_t hub);
+
+/**
+ * Cuts the hub's connection. The server keeps the session until it is expired. Errors: as for
+ * `fencepost_memory_expire`.
+ */
+enum fencepost_result fencepost_memory_suspend(struct fencepost_memory *memory, uint64_t hub);
+
+/**
+ * Lets the hub connect again: in its session, or in a new one if the server has ended that one. Errors: as for
+ * `fencepost_memory_expire`.
+ */
+enum fencepost_result fencepost_memory_reconnect(struct fencepost_memory *memory,
+                                                 uint64_t hub);
+
+/**
+ * Pauses the hub, as if its process were stopped. It gets no notices and sends no requests, and no time passes
+ * for it: `fencepost_hub_poll_output` returns a wait. It still takes calls, whose outputs come later. A
+ * shutdown resumes it. Errors: as for `fencepost_memory_expire`.
+ */
+enum fencepost_result fencepost_memory_pause(struct fencepost_memory *memory,
+                                             uint64_t hub);
+
+/**
+ * Resumes the hub. It then hears what it has missed. Errors: as for `fencepost_memory_expire`.
+ */
+enum fencepost_result fencepost_memory_resume(struct fencepost_memory *memory, uint64_t hub);
+
+/**
+ * Begins to keep all messages between hubs and the server, with an empty list; or stops, and
+ * keeps the list. At first, none are kept. The list grows until it begins anew.
+ */
+enum fencepost_result fencepost_memory_record(struct fencepost_memory *memory, bool on);
+
+/**
+ * Returns the name of a `fencepost_memory_state`; NULL if there is none with this number.
+ */
+const char *fencepost_memory_state_name(uint32_t number);
+
+/**
+ * Returns the name of a `fencepost_message_kind`; NULL if there is none with this number.
+ */
+const char *fencepost_message_kind_name(uint32_t number);
+
+/**
+ * Makes a report of a server: its hubs that have not disconnected, in the order in which they connected; all
+ * nodes, in the order of their paths and without the root; and the messages that were kept
+ * (`fencepost_memory_record`), with a number above `after`, in their order. The caller frees it with
+ * `fencepost_memory_report_free`.
+ */
+enum fencepost_result fencepost_memory_report_open(struct fencepost_memory *memory,
+                                                   uint64_t after,
+                                                   struct fencepost_memory_report **report);
+
+/**
+ * Returns a session of a report, by its place from 0; NULL at the end. It lives as long as the report.
+ */
+const struct fencepost_memory_session *fencepost_memory_report_session(const struct fencepost_memory_report *report,
+                                                                       size_t index);
+
+/**
+ * Returns a node of a report, by its place from 0; NULL at the end. It lives as long as the report.
+ */
+const struct fencepost_memory_node *fencepost_memory_report_node(const struct fencepost_memory_report *report,
+                                                                 size_t index);
+
+/**
+ * Returns a message of a report, by its place from 0; NULL at the end. It lives as long as the report.
+ */
+const struct fencepost_message *fencepost_memory_report_message(const struct fencepost_memory_report *report,
+                                                                size_t index);
+
+/**
+ * Frees a report, and ignores NULL.
+ */
+void fencepost_memory_report_free(struct fencepost_memory_report *report);
 
 /**
  * Returns the name of a `fencepost_family`; NULL if there is none with this number.

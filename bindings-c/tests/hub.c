@@ -200,7 +200,7 @@ static void a_close_returns_the_machine_that_is_not_used(void) {
     uint64_t first, second, unused = 99;
 
     CHECK_RESULT(fencepost_memory_new(&memory), FENCEPOST_OK);
-    CHECK_RESULT(fencepost_memory_hub(memory, 1, 1, &hub), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_memory_hub(memory, 1, 1, 0, &hub), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_open(hub, 1, settings, contender, 1, &first), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_open(hub, 1, settings, contender + 1, 1, &second), FENCEPOST_OK);
     CHECK_RESULT(fencepost_hub_acquire(hub, 1, first, FENCEPOST_FOREVER), FENCEPOST_OK);
