@@ -10,10 +10,21 @@ from collections.abc import Iterator
 import fencepost
 import fencepost.asyncio
 import pytest
-from fencepost.testing import MemoryServer
+from fencepost.testing import MemoryServer, Session
 from support import wait_until
 
 PATIENCE = 60
+
+
+def held(client: fencepost.Client) -> fencepost.Grant:
+    grant = client.lock("stock").acquire()
+    assert grant
+    return grant
+
+
+def state_of(session: Session) -> str:
+    """The state now: it changes between two looks."""
+    return session.state
 
 
 @pytest.fixture
@@ -36,11 +47,11 @@ def clients(address: str) -> Iterator[list[fencepost.Client]]:
 
 def test_an_expired_session_passes_the_lock_on(server: MemoryServer, clients: list[fencepost.Client]) -> None:
     holder, other = clients
-    grant = holder.lock("stock").acquire()
+    grant = held(holder)
     session = server.session(holder)
     before = session.id
     granted: list[fencepost.Grant] = []
-    waiter = threading.Thread(target=lambda: granted.append(other.lock("stock").acquire()))
+    waiter = threading.Thread(target=lambda: granted.append(held(other)))
     server.record(True)
     waiter.start()
     wait_until(lambda: any(message.name == "get" for message in server.messages()), "it waits")
@@ -61,24 +72,24 @@ def test_an_expired_session_passes_the_lock_on(server: MemoryServer, clients: li
 
 def test_a_suspended_client_keeps_its_grant(server: MemoryServer, clients: list[fencepost.Client]) -> None:
     holder, other = clients
-    grant = holder.lock("stock").acquire()
+    grant = held(holder)
     session = server.session(holder)
     session.suspend()
-    assert session.state == "suspended"
+    assert state_of(session) == "suspended"
     assert other.lock("stock").acquire(blocking=False) is None
     session.reconnect()
     grant.release()
     session.suspend()
     session.expire()
-    assert session.state == "expired"
+    assert state_of(session) == "expired"
     session.reconnect()
-    assert session.state == "connected"
-    holder.lock("stock").acquire().release()
+    assert state_of(session) == "connected"
+    held(holder).release()
 
 
 def test_a_paused_holder_believes_in_its_grant(server: MemoryServer, clients: list[fencepost.Client]) -> None:
     holder, other = clients
-    late = holder.lock("stock").acquire()
+    late = held(holder)
     session = server.session(holder)
     session.pause()
     session.expire()
@@ -96,7 +107,7 @@ def test_a_paused_holder_believes_in_its_grant(server: MemoryServer, clients: li
 def test_calls_of_a_paused_client_wait(server: MemoryServer, clients: list[fencepost.Client]) -> None:
     session = server.session(clients[0])
     session.pause()
-    waiter = threading.Thread(target=lambda: clients[0].lock("stock").acquire().release())
+    waiter = threading.Thread(target=lambda: held(clients[0]).release())
     waiter.start()
     waiter.join(0.05)
     assert waiter.is_alive()
@@ -108,7 +119,7 @@ def test_calls_of_a_paused_client_wait(server: MemoryServer, clients: list[fence
 
 def test_a_paused_client_closes(address: str, server: MemoryServer) -> None:
     client = fencepost.connect(address)
-    client.lock("stock").acquire()
+    held(client)
     session = server.session(client)
     session.pause()
     client.close()
@@ -149,7 +160,7 @@ def test_asyncio(address: str, server: MemoryServer) -> None:
 
 def test_a_session_timeout_is_the_clients_own(address: str, server: MemoryServer) -> None:
     with fencepost.connect(f"{address}?session_timeout=300") as client:
-        grant = client.lock("stock").acquire()
+        grant = held(client)
         session = server.session(client)
         session.suspend()
         assert grant.lost.wait(PATIENCE)
@@ -160,7 +171,7 @@ def test_what_the_server_tells(address: str, server: MemoryServer) -> None:
     assert server.messages() == []
     server.record(True)
     with fencepost.connect(address) as client:
-        grant = client.lock("stock").acquire()
+        grant = held(client)
         hub = server.session(client).hub
         owned = [node for node in server.nodes() if node.hub == hub]
         assert [node.path.startswith("/stock/") for node in owned] == [True]
