@@ -64,7 +64,7 @@ export class MemoryControls {
       throw unreadable("session takes a client");
     }
     const driver = driverOf(client);
-    if (driver === undefined || driver.place !== this.#place) {
+    if (driver?.place !== this.#place) {
       const text = `the client is not connected to ${this.#address}: give one that is`;
       throw new ConfigError(110, "invalid-option", text);
     }

@@ -32,7 +32,7 @@ export function chromium() {
 }
 
 /** Serves a folder on this machine. `posted` gets the text of what a page posts to `/shown`. */
-export async function serve(folder, { policy = POLICY, posted = () => {} } = {}) {
+export async function serve(folder, { policy = POLICY, posted = () => undefined } = {}) {
   const server = createServer((request, response) => {
     const path = new URL(request.url, "http://localhost").pathname;
     if (path === "/shown") {
