@@ -17,5 +17,5 @@ export type { ConnectOptions } from "./client/reach.js";
 export { fromRedis } from "./client/from-redis.js";
 export type { RedisOptions } from "./client/given-redis.js";
 export { type ZooKeeperOptions, fromZooKeeper } from "./client/from-zookeeper.js";
-export type { Acl } from "./drivers/zookeeper/acl.js";
+export type { Acl } from "./drivers/acl.js";
 export * from "./entries/hub.js";

@@ -45,7 +45,7 @@ const FAST = {
   llvm: " -inline-threshold=20",
   passes: ["-O3", "--converge", "--one-caller-inline-max-function-size=0", "--low-memory-unused"],
 };
-/** This one is for demonstrations and tests. */
+/** ZooKeeper's, see above; and that of `memory:`, for demonstrations and tests. */
 const SMALL = {
   profile: 'wasm.opt-level="z"',
   // What is left as it is by the compiler is not to be inlined here; nothing lies below the stack.
@@ -102,6 +102,6 @@ function make(name, crate, { profile, llvm = "", passes }, features = []) {
   renameSync(bound, join(modules, `${name}.wasm`));
 }
 
-make("zookeeper", "fencepost-wasm", { ...FAST, profile: 'wasm.opt-level="z"', llvm: "" });
+make("zookeeper", "fencepost-wasm", SMALL);
 make("redis", "fencepost-wasm", FAST, ["redis"]);
 make("memory", "fencepost-wasm-memory", SMALL);

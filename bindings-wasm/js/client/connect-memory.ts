@@ -5,7 +5,7 @@
  */
 
 import { MemoryDriver } from "../drivers/memory/driver.js";
-import { checkedAcl } from "../drivers/zookeeper/acl.js";
+import { checkedAcl } from "../drivers/acl.js";
 import { loadZooKeeper } from "../hub/families/zookeeper.js";
 import { memoryModule } from "../hub/memory/module.js";
 import { Client } from "./client.js";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Acl, checkedAcl } from "../drivers/zookeeper/acl.js";
+import { type Acl, checkedAcl } from "../drivers/acl.js";
 import { ZooKeeperDriver } from "../drivers/zookeeper/driver.js";
 import { STATE, type ZkClient, isZkClient } from "../drivers/zookeeper/library.js";
 import { unreadable } from "../errors.js";

@@ -4,7 +4,7 @@
  * @module
  */
 
-import type { Acl } from "../drivers/zookeeper/acl.js";
+import type { Acl } from "../drivers/acl.js";
 import { ConfigError } from "../errors.js";
 import type { Address } from "../hub/addresses.js";
 import type { Module } from "../hub/families/module.js";

@@ -8,7 +8,7 @@ import { library } from "#library/node-zookeeper-client";
 
 import type { Address } from "../../hub/addresses.js";
 import { exported, missing, unsupportedVersion } from "../packages.js";
-import { type Acl, checkedAcl } from "./acl.js";
+import { type Acl, checkedAcl } from "../acl.js";
 import { ZooKeeperDriver } from "./driver.js";
 import { type ZkClient, isZkClient, withServers } from "./library.js";
 

@@ -8,7 +8,7 @@ import type { Driver, Sink } from "../../engine/driver.js";
 import { zooKeeperModule } from "../../hub/families/zookeeper.js";
 import { Hub } from "../../hub/hub.js";
 import type { Command, NodeCommand } from "../../hub/outputs.js";
-import { type Acl, OPEN } from "./acl.js";
+import { type Acl, OPEN } from "../acl.js";
 import type { PartResult, Response, ZkClient } from "./library.js";
 import { type Listener, type Result, Session } from "./session.js";
 

@@ -7,7 +7,7 @@
  */
 
 import type { NodeCommand, Part } from "../../hub/outputs.js";
-import type { Acl } from "./acl.js";
+import type { Acl } from "../acl.js";
 import type { Packet } from "./library.js";
 
 const OPCODE = { create: 1, container: 19, children: 12, get: 4, set: 5, delete: 2, sync: 9, check: 13, multi: 14 };

@@ -11,7 +11,7 @@ import { type Timer, afterInput, clearInterval, clearTimeout, setInterval } from
 import { handshakeTimeout } from "../../hub/families/zookeeper.js";
 import type { Failure } from "../../hub/hub.js";
 import type { NodeCommand } from "../../hub/outputs.js";
-import type { Acl } from "./acl.js";
+import type { Acl } from "../acl.js";
 import { guard } from "./input.js";
 import { type Callback, type Manager, type Packet, type Response, STATE, type ZkClient } from "./library.js";
 import { Request, WATCH, isForServer } from "./requests.js";

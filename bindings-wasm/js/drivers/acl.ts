@@ -4,7 +4,7 @@
  * @module
  */
 
-import { unreadable } from "../../errors.js";
+import { unreadable } from "../errors.js";
 
 /** One entry of the ACL of the nodes that the client creates. */
 export interface Acl {
