@@ -7,7 +7,7 @@ mod written;
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use fencepost_core::{Instant, redis::Reply};
+use fencepost_core::{Instant, claim::form, redis::Reply};
 use fencepost_models::redis::{ConnectionId, Server};
 use fencepost_simulator::lua::RealLua;
 
@@ -167,11 +167,21 @@ fn alike(model: &Reply, real: &Reply) -> bool {
         }
         (Reply::Int(model), Reply::Int(real)) => near(*model, *real),
         (Reply::Bytes(model), Reply::Bytes(real)) if model != real => {
+            if let Some((model, real)) = fields(model).zip(fields(real)) {
+                return alike(&model, &real);
+            }
             let (model, real) = (number(model), number(real));
             model.zip(real).is_some_and(|(model, real)| near(model, real))
         }
         (model, real) => model == real,
     }
+}
+
+/// The names and values of a record.
+fn fields(bytes: &[u8]) -> Option<Reply> {
+    let record = form::decode(bytes).ok()??;
+    let named = form::fields(&record).flat_map(|(name, value)| [name.into(), value.into_owned()]);
+    Some(Reply::Array(named.map(Reply::Bytes).collect()))
 }
 
 #[test]
