@@ -203,7 +203,7 @@ pub unsafe extern "C" fn fencepost_memory_report_open(
         let memory = unsafe { shared(memory) }?;
         let made = memory.0.with(|server| {
             let mut store = Store::default();
-            let messages = server.messages().iter().filter(|message| message.number > after);
+            let messages = server.messages(after).iter();
             fencepost_memory_report {
                 sessions: server.sessions().map(Into::into).collect(),
                 messages: messages.map(|message| store.message(message)).collect(),

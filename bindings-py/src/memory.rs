@@ -121,7 +121,7 @@ impl MemoryServer {
     #[pyo3(signature = (after=0))]
     fn messages(&self, after: u64) -> Vec<MemoryMessage> {
         self.0.with(|server| {
-            let messages = server.messages().iter().filter(|message| message.number > after);
+            let messages = server.messages(after).iter();
             messages.map(MemoryMessage::from).collect()
         })
     }

@@ -107,7 +107,7 @@ impl MemoryServer {
     #[must_use]
     pub fn messages(&self, after: u64) -> Vec<Message> {
         self.place.server.with(|server| {
-            let messages = server.messages().iter().filter(|message| message.number > after);
+            let messages = server.messages(after).iter();
             messages.map(Message::from).collect()
         })
     }

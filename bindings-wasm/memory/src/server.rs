@@ -141,8 +141,7 @@ impl RawServer {
 
     /// Reports the messages with a number above `after` to `answers.js`; the paths of each come before it.
     pub fn messages(&self, after: f64) {
-        let messages = self.server.messages().iter();
-        for one in messages.skip_while(|one| number(one.number) <= after) {
+        for one in self.server.messages(whole(after)) {
             for path in &one.paths {
                 add_path(path);
             }

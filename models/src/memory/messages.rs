@@ -77,14 +77,29 @@ pub(super) struct At {
     pub(super) session: SessionId,
 }
 
-/// The content of a message.
-struct Content {
-    kind: Kind,
-    command: CommandId,
-    name: &'static str,
-    paths: Vec<String>,
-    error: i32,
-    text: String,
+impl At {
+    /// A message without an error. The list numbers it.
+    const fn message(
+        self,
+        kind: Kind,
+        command: CommandId,
+        name: &'static str,
+        paths: Vec<String>,
+        text: String,
+    ) -> Message {
+        Message {
+            number: 0,
+            time: self.time,
+            hub: self.hub,
+            session: self.session,
+            kind,
+            command,
+            name,
+            paths,
+            error: 0,
+            text,
+        }
+    }
 }
 
 impl Messages {
@@ -96,26 +111,22 @@ impl Messages {
         }
     }
 
-    pub(super) fn list(&self) -> &[Message] {
-        &self.list
+    /// The messages with a number above `number`.
+    pub(super) fn after(&self, number: u64) -> &[Message] {
+        let seen = usize::try_from(number).unwrap_or(usize::MAX);
+        self.list.get(seen..).unwrap_or_default()
     }
 
     pub(super) fn request(&mut self, at: At, command: CommandId, request: &Request) {
-        self.add(at, || {
+        self.add(|| {
             let (operation, paths) = asked(request);
-            Content {
-                kind: Kind::Request,
-                command,
-                name: operation.name(),
-                paths,
-                error: 0,
-                text: words::request(request, whole),
-            }
+            let text = words::request(request, whole);
+            at.message(Kind::Request, command, operation.name(), paths, text)
         });
     }
 
     pub(super) fn reply(&mut self, at: At, command: CommandId, answer: &Answer) {
-        self.add(at, || {
+        self.add(|| {
             let (name, paths, error) = match answer {
                 Answer::Created { path, .. } => ("created", Vec::from([path.clone()]), 0),
                 Answer::Children(names) => ("children", names.clone(), 0),
@@ -123,25 +134,18 @@ impl Messages {
                 Answer::Error(code) => ("error", Vec::new(), *code),
                 _ => ("done", Vec::new(), 0),
             };
-            Content {
-                kind: Kind::Reply,
-                command,
-                name,
-                paths,
+            let text = words::answer(answer, whole);
+            Message {
                 error,
-                text: words::answer(answer, whole),
+                ..at.message(Kind::Reply, command, name, paths, text)
             }
         });
     }
 
     pub(super) fn watch(&mut self, at: At, told: &Told) {
-        self.add(at, || Content {
-            kind: Kind::Event,
-            command: told.id,
-            name: told.event.name(),
-            paths: Vec::from([told.path.clone()]),
-            error: 0,
-            text: words::told(told),
+        self.add(|| {
+            let paths = Vec::from([told.path.clone()]);
+            at.message(Kind::Event, told.id, told.event.name(), paths, words::told(told))
         });
     }
 
@@ -153,41 +157,19 @@ impl Messages {
             session: *session,
             ..at
         };
-        self.add(at, || Content {
-            kind: Kind::Event,
-            command: CommandId(0),
-            name: state.name(),
-            paths: Vec::new(),
-            error: 0,
-            text: words::notice(notice),
+        self.add(|| {
+            let text = words::notice(notice);
+            at.message(Kind::Event, CommandId(0), state.name(), Vec::new(), text)
         });
     }
 
-    fn add(&mut self, At { time, hub, session }: At, content: impl FnOnce() -> Content) {
-        if !self.is_on {
-            return;
+    /// Adds a message, if the list is kept. Otherwise nothing is made.
+    fn add(&mut self, message: impl FnOnce() -> Message) {
+        if self.is_on {
+            let mut message = message();
+            message.number = self.list.len() as u64 + 1;
+            self.list.push(message);
         }
-        let number = self.list.last().map_or(1, |last| last.number.saturating_add(1));
-        let Content {
-            kind,
-            command,
-            name,
-            paths,
-            error,
-            text,
-        } = content();
-        self.list.push(Message {
-            number,
-            time,
-            hub,
-            session,
-            kind,
-            command,
-            name,
-            paths,
-            error,
-            text,
-        });
     }
 }
 

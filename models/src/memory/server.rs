@@ -221,10 +221,10 @@ impl Server {
         self.messages.turn(on);
     }
 
-    /// The messages that were kept, in the order in which they were sent.
+    /// The messages that were kept, in the order in which they were sent: those with a number above `after`.
     #[must_use]
-    pub fn messages(&self) -> &[Message] {
-        self.messages.list()
+    pub fn messages(&self, after: u64) -> &[Message] {
+        self.messages.after(after)
     }
 
     /// The model, for tests that inspect it or inject faults.

@@ -35,7 +35,7 @@ fn briefly(messages: &[Message]) -> Vec<(&'static str, &'static str, u64)> {
 fn a_record_has_what_was_sent_in_its_order() {
     let mut world = World::new();
     let (mut holder, mut waiter) = world.holder_and_waiter();
-    assert_eq!(world.server.messages(), [], "there is no record at first");
+    assert_eq!(world.server.messages(0), [], "there is no record at first");
     world.server.record(true);
     world.pass(5);
     let (session, at) = (world.session(&holder), world.now);
@@ -45,7 +45,7 @@ fn a_record_has_what_was_sent_in_its_order() {
     world.server.record(false);
     world.server.expire(waiter.id());
     world.events(&mut waiter);
-    let messages = world.server.messages().to_vec();
+    let messages = world.server.messages(0).to_vec();
     assert_eq!(
         briefly(&messages)[..2],
         [
@@ -71,7 +71,7 @@ fn a_record_has_requests_and_replies_in_plain_values() {
     let mut hub = world.client();
     world.server.record(true);
     world.grant(&mut hub);
-    let messages = world.server.messages();
+    let messages = world.server.messages(0);
     let create = messages.iter().find(|message| message.name == "create");
     let create = create.unwrap();
     assert_eq!((create.kind, create.hub), (Kind::Request, hub.id()));
@@ -92,10 +92,10 @@ fn a_record_has_requests_and_replies_in_plain_values() {
     assert!(messages.iter().all(|message| message.session.0 == 1));
 
     world.server.record(true);
-    assert_eq!(world.server.messages(), [], "it begins anew");
+    assert_eq!(world.server.messages(0), [], "it begins anew");
     world.server.expire(hub.id());
     world.events(&mut hub);
-    let names: Vec<_> = world.server.messages()[..3]
+    let names: Vec<_> = world.server.messages(0)[..3]
         .iter()
         .map(|message| message.name)
         .collect();

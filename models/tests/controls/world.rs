@@ -1,11 +1,11 @@
-//! A server in memory, its hubs, and what they are told.
+//! A server in memory, and its hubs with their events.
 
 use core::time::Duration;
 
 use fencepost_core::{
     AcquireTimeout, ContenderId, Event, Grant, Instant, Intent, Key, Loss, Output, RawSettings, Settings,
 };
-use fencepost_models::memory::{Hub, SESSION_TIMEOUT, Server, State};
+use fencepost_models::memory::{Connected, Hub, SESSION_TIMEOUT, Server, State};
 
 pub(crate) const LOCK: &str = "/shop/stock";
 
@@ -67,15 +67,18 @@ impl World {
         (holder, waiter)
     }
 
+    fn known(&self, hub: &Hub) -> Connected {
+        let mut known = self.server.sessions();
+        known.find(|known| known.hub == hub.id()).unwrap()
+    }
+
     pub(crate) fn state(&self, hub: &Hub) -> (State, bool) {
-        let known = self.server.sessions().find(|known| known.hub == hub.id());
-        let known = known.unwrap();
+        let known = self.known(hub);
         (known.state, known.paused)
     }
 
     pub(crate) fn session(&self, hub: &Hub) -> i64 {
-        let known = self.server.sessions().find(|known| known.hub == hub.id());
-        known.unwrap().session.0
+        self.known(hub).session.0
     }
 
     pub(crate) fn pass(&mut self, millis: u64) {
