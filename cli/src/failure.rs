@@ -4,12 +4,12 @@ use std::{io, process::ExitCode};
 
 use fencepost::{Error, Refusal};
 
-use crate::output::with_causes;
+use crate::output::{complain, with_causes};
 
 /// Why a step has failed, in one line.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    pub(crate) text: String,
+    text: String,
     kind: Kind,
 }
 
@@ -47,8 +47,13 @@ impl Failure {
         }
     }
 
-    pub(crate) fn code(&self) -> ExitCode {
-        ExitCode::from(self.kind as u8)
+    /// Ends a command: says on standard error why it has failed, and returns its exit code.
+    pub(crate) fn end(done: Result<(), Self>) -> ExitCode {
+        let Err(failure) = done else {
+            return ExitCode::SUCCESS;
+        };
+        complain(&failure.text);
+        ExitCode::from(failure.kind as u8)
     }
 
     /// The failure of a request that changes the record, if the server may have carried it out.

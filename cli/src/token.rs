@@ -1,4 +1,4 @@
-//! Tokens: a program issues one, and the first that consumes it within its life may act.
+//! Tokens: a program issues a token, and one consumer may consume it, once, within its life.
 
 use std::{process::ExitCode, time::Duration};
 
@@ -6,13 +6,7 @@ use clap::{Args, Subcommand};
 use fencepost::{Completion, Error, Record, RecordState, Refusal};
 use serde_json::json;
 
-use crate::{
-    address::address,
-    failure::Failure,
-    output::{complain, print},
-    scope::open,
-    time::time,
-};
+use crate::{address::address, failure::Failure, output::print, scope::open, time::time};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -22,7 +16,7 @@ Exit codes:
   3  refused: the token exists, or is bound to something else, or the server refuses
   4  unavailable: no server has answered";
 
-/// Tokens, and who may consume them.
+/// Tokens, and their consumers.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
@@ -41,7 +35,7 @@ enum Step {
     /// Print whether a token can be consumed, without consuming it
     #[command(after_help = EXIT_CODES)]
     Check(Which),
-    /// Consume a token: of all that try, one succeeds
+    /// Consume a token. Of all consumers, one succeeds
     #[command(after_help = EXIT_CODES)]
     Consume(Consume),
 }
@@ -53,7 +47,7 @@ struct Issue {
     scope: String,
     /// The token. By default a random one of 128 bits
     token: Option<String>,
-    /// To whom and for what the token is issued: whoever consumes it has to give the same
+    /// To whom and for what the token is issued. The consumer has to give the same text
     #[arg(long, value_name = "TEXT", default_value = "")]
     binding: String,
     /// How long the token can be consumed: 30s, 5m, 24h
@@ -96,13 +90,7 @@ pub(crate) async fn run(arguments: Arguments, before: Option<String>) -> ExitCod
             Step::Consume(consume) => consume.run(&url).await,
         }
     };
-    match done.await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            complain(&failure.text);
-            failure.code()
-        }
-    }
+    Failure::end(done.await)
 }
 
 impl Issue {
@@ -130,31 +118,46 @@ impl Issue {
     }
 }
 
+/// What has become of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Issued,
+    Consumed,
+    Unknown,
+}
+
+impl State {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Issued => "issued",
+            Self::Consumed => "consumed",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 impl Which {
     async fn check(self, url: &str) -> Result<(), Failure> {
         let (client, tokens) = open(url, &self.scope).await?;
         let record = tokens.look(&self.token).await;
         let _closed = client.close().await;
         let state = match &record? {
-            None => "unknown",
+            None => State::Unknown,
             Some(Record { token: None, .. }) => {
                 let of = named(&self.scope, &self.token);
                 return Err(Failure::refused(format!(
                     "{of} was not issued: it is the key of an operation"
                 )));
             }
-            Some(record) if record.state == RecordState::Issued => "issued",
-            Some(_) => "consumed",
+            Some(record) if record.state == RecordState::Issued => State::Issued,
+            Some(_) => State::Consumed,
         };
         self.report(state)?;
-        if state == "issued" {
-            Ok(())
-        } else {
-            Err(self.over(state))
-        }
+        self.demand_issued(state)
     }
 
-    fn report(&self, state: &str) -> Result<(), Failure> {
+    fn report(&self, state: State) -> Result<(), Failure> {
+        let state = state.name();
         let text = if self.json {
             format!(
                 "{:#}",
@@ -166,12 +169,16 @@ impl Which {
         print(&text).map_err(Failure::of_output)
     }
 
-    fn over(&self, state: &str) -> Failure {
+    /// Fails for a token that cannot be consumed.
+    fn demand_issued(&self, state: State) -> Result<(), Failure> {
         let of = named(&self.scope, &self.token);
-        Failure::missing(match state {
-            "consumed" => format!("{of} was consumed before"),
-            _ => format!("{of} is unknown: it was never issued, or its life or retention has ended"),
-        })
+        Err(Failure::missing(match state {
+            State::Issued => return Ok(()),
+            State::Consumed => format!("{of} was consumed before"),
+            State::Unknown => {
+                format!("{of} is unknown: it was never issued, or its life or retention has ended")
+            }
+        }))
     }
 }
 
@@ -182,13 +189,13 @@ impl Consume {
         let binding = self.binding.as_bytes();
         let consumed = tokens.register_token(&which.token, binding, b"", "", "").await;
         let _closed = client.close().await;
-        let state = match consumed {
-            Ok(Completion::Stored) => "issued",
-            Ok(Completion::Replayed(_)) => "consumed",
+        let before = match consumed {
+            Ok(Completion::Stored) => State::Issued,
+            Ok(Completion::Replayed(_)) => State::Consumed,
             Err(error) => match reason(&error) {
-                Some(Refusal::UnknownToken) => "unknown",
-                // Another one has claimed it, and has not completed.
-                Some(Refusal::InProgress | Refusal::Indeterminate) => "consumed",
+                Some(Refusal::UnknownToken) => State::Unknown,
+                // Another consumer has claimed the token, and has not completed.
+                Some(Refusal::InProgress | Refusal::Indeterminate) => State::Consumed,
                 Some(Refusal::Mismatch) => {
                     let of = named(&which.scope, &which.token);
                     return Err(Failure::refused(format!(
@@ -198,10 +205,8 @@ impl Consume {
                 _ => return Err(Failure::from(error)),
             },
         };
-        if state == "issued" {
-            return which.report("consumed");
-        }
-        Err(which.over(state))
+        which.demand_issued(before)?;
+        which.report(State::Consumed)
     }
 }
 
@@ -216,7 +221,7 @@ fn reason(error: &Error) -> Option<Refusal> {
     }
 }
 
-/// 128 bits in hexadecimal: nobody guesses them.
+/// 128 random bits in hexadecimal, which cannot be guessed.
 fn random() -> Result<String, Failure> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)

@@ -14,7 +14,7 @@ use clap::{
 };
 use fencepost::{Client, Idempotency};
 
-use crate::{address::address, failure::Failure, output::complain, scope::open};
+use crate::{address::address, failure::Failure, scope::open};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -71,13 +71,7 @@ pub(crate) async fn run(arguments: Arguments, before: Option<String>) -> ExitCod
             Step::Sweep(sweep) => sweep.run(&url).await,
         }
     };
-    match done.await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            complain(&failure.text);
-            failure.code()
-        }
-    }
+    Failure::end(done.await)
 }
 
 /// Says where a missing guard is to be found.
