@@ -64,7 +64,7 @@ OLDEST := --quiet --locked --manifest-path bindings-rs/tests/oldest/Cargo.toml -
 build-oldest:
 	cargo +$(MSRV) test $(OLDEST) --no-run
 
-# The tests and the benchmark use the wheel, as programs do; some install it, or the source distribution, once more.
+# The tests and the benchmark use the wheel, as programs do. Some tests install it, or the source distribution, in a fresh environment.
 build-py: build-wheels
 	.venv/bin/pip install --quiet --no-deps --force-reinstall build/dist/fencepost-*$(shell uname -m).whl
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import shutil
 import subprocess
@@ -10,13 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from install import DIST, ROOT
-
-
-def sums(folder: Path) -> dict[str, str]:
-    """The digest of each artefact."""
-    paths = (path for path in folder.iterdir() if path.name != "SHA256SUMS")
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+from install import DIST, ROOT, sums
 
 
 def main(parts: list[str]) -> int:

@@ -41,13 +41,17 @@ def run(*command: object, cwd: Path | None = None, **variables: str) -> str:
     return done.stdout
 
 
+def sums(folder: Path) -> dict[str, str]:
+    """The digest of each artefact in a folder."""
+    paths = (path for path in folder.iterdir() if path.name != "SHA256SUMS")
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+
 def check_sums() -> None:
     """Every file has a line in SHA256SUMS, and every line a file, with these bytes."""
-    lines = dict(line.split("  ")[::-1] for line in (DIST / "SHA256SUMS").read_text().splitlines())
-    there = {path.name: path for path in DIST.iterdir() if path.name != "SHA256SUMS"}
-    assert set(lines) == set(there), set(lines) ^ set(there)
-    for name, path in there.items():
-        assert hashlib.sha256(path.read_bytes()).hexdigest() == lines[name], name
+    lines = (line.split("  ") for line in (DIST / "SHA256SUMS").read_text().splitlines())
+    listed, there = {(name, digest) for digest, name in lines}, set(sums(DIST).items())
+    assert listed == there, listed ^ there
 
 
 def unpack(archive: Path, into: Path) -> None:

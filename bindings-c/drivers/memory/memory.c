@@ -62,7 +62,7 @@ static struct memory_server *server_open(const char *name, size_t size) {
     return server;
 }
 
-/* Frees a server that nobody uses. */
+/* Frees a server without clients and controls. */
 static void server_tidy(struct memory_server *server) {
     struct memory_server **place;
 

@@ -148,15 +148,18 @@ class Session:
         self._control(self._shared.server.resume)
 
     def __repr__(self) -> str:
-        known = next((each for each in self._shared.server.sessions() if each.hub == self.hub), None)
+        known = self._find()
         state = "closed" if known is None else known.state + (", paused" if known.paused else "")
         return f"<Session of client {self.hub}: {state}>"
 
+    def _find(self) -> MemorySession | None:
+        return next((each for each in self._shared.server.sessions() if each.hub == self.hub), None)
+
     def _known(self) -> MemorySession:
-        for each in self._shared.server.sessions():
-            if each.hub == self.hub:
-                return each
-        raise misuse("client-closed")
+        known = self._find()
+        if known is None:
+            raise misuse("client-closed")
+        return known
 
     def _control(self, control: Callable[[int], None]) -> None:
         try:

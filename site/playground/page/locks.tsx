@@ -16,7 +16,7 @@ const RULES: Readonly<Record<Story["kind"], string>> = {
     "Each contender creates a node with the next number. A writer waits for the node before it, a reader for the last writer before it.",
   "semaphore": "Contenders wait in a queue. The first of it takes a permit as soon as one is free, and then holds.",
 };
-const UNFAIR = "There is one node and no queue. Whoever creates it holds, and all others watch it.";
+const UNFAIR = "There is one node and no queue. The contender that creates it holds the lock, and all others watch it.";
 
 export function Locks({ story, view, act }: { story: Story; view: View; act: Act }): JSX.Element {
   const { next } = view;

@@ -235,7 +235,7 @@ export class Lock {
     this.#settle();
   }
 
-  /** Drives a hub, and all hubs that hear something by that, until nobody has anything to do. */
+  /** Drives a hub, and all hubs that hear something by that, until none of them has anything to do. */
   #settle(first?: Contender): void {
     const waiting = first === undefined ? [] : [first];
     for (;;) {

@@ -47,13 +47,16 @@ export function play(story: Story): View {
 class Run {
   readonly #locks: readonly Lock[];
   readonly #shop = new Shop();
-  readonly #usesShop: boolean;
   readonly #steps: Step[] = [];
 
   constructor({ kind, permits }: Story) {
     const names: readonly LockName[] = kind === "lock" ? ["fair", "unfair"] : ["fair"];
     this.#locks = names.map((name) => new Lock(name, kind, permits));
-    this.#usesShop = kind !== "semaphore";
+  }
+
+  /** Whether one of the locks guards the shop. */
+  get #usesShop(): boolean {
+    return this.#locks.some(({ usesShop }) => usesShop);
   }
 
   act(action: Action): void {

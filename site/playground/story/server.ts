@@ -39,7 +39,7 @@ export class Server {
   /** The contenders by the ids of their hubs; a killed contender gets another hub when it joins again. */
   readonly #byHub = new Map<number, string>();
   readonly #hubs = new Map<string, number>();
-  /** Whose node is at a path, or was the last one there. Directories are nobody's. */
+  /** The contender whose node is at a path, or was the last one there. Directories have none. */
   readonly #owners = new Map<string, string>();
   /** The paths that are being created for a session. */
   readonly #creates = new Set<string>();

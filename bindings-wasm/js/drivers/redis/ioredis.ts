@@ -212,10 +212,10 @@ function session(client: IoRedis, heard: Map<string, () => void>, silence: () =>
   };
 }
 
-/** So many commands of a turn are sent before others are collected for longer, so that the server begins early. */
+/** How many commands of a turn the first two writes have together: few, so that the server begins early. */
 const FIRST = 8;
 
-/** At most so many are collected. Node.js copies what a write has, and larger copies cost more than further calls. */
+/** How many commands a write has at most. Node.js copies them, and a larger copy costs more than another write. */
 const TOGETHER = 32;
 
 /**
