@@ -43,7 +43,7 @@ class Recorder {
       this.#heard();
     };
     const ignore = () => undefined;
-    this.driver.start({ put, blame: ignore, broken: ignore, reached: ignore, trouble: ignore });
+    this.driver.start({ put, blame: ignore, broken: ignore, reached: ignore, trouble: ignore, serves: () => true });
   }
 
   /** Sends a command; its id. */

@@ -26,6 +26,8 @@ export interface Sink {
   reached(): void;
   /** Why there is no connection at the moment. */
   trouble(error: unknown): void;
+  /** Whether a contender uses this machine. A watch for no contender's machine must not be added. */
+  serves(key: number): boolean;
 }
 
 /** The address of a `memory:` server. */

@@ -208,6 +208,10 @@ export class Engine implements Sink {
     this.#causes.trouble = error;
   }
 
+  serves(key: number): boolean {
+    return this.#hub.serves(key);
+  }
+
   /**
    * Releases everything, waits for the server's answers for a limited time, and closes the driver. A second call waits
    * for the first, which reports the result.

@@ -24,7 +24,6 @@ export class ZooKeeperDriver implements Driver {
   readonly #source: Source;
   readonly #acl: readonly Acl[];
   #sink!: Sink;
-  #hub!: Hub;
   #session: Session | null = null;
 
   /** `at` is the servers' addresses, for error texts. */
@@ -35,8 +34,7 @@ export class ZooKeeperDriver implements Driver {
   }
 
   hub(_now: number, seed: number): Hub {
-    this.#hub = new Hub(this.module, this.family, seed);
-    return this.#hub;
+    return new Hub(this.module, this.family, seed);
   }
 
   start(sink: Sink): void {
@@ -82,7 +80,7 @@ export class ZooKeeperDriver implements Driver {
   #listener(): Listener {
     const sink = this.#sink;
     return {
-      serves: (key) => this.#hub.serves(key),
+      serves: (key) => sink.serves(key),
       answered: (command, session, result) => this.#answered(command, session, result),
       fired(ids, session, event) {
         for (const id of ids) {
