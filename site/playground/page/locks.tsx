@@ -100,8 +100,8 @@ interface CardProps {
 }
 
 function Contender({ one, lock, kind, act }: CardProps): JSX.Element {
-  const { who, role, phase, isPaused, node, watches, fence, seen } = one;
-  const state = isPaused ? "paused" : phase;
+  const { who, role, phase, isPaused, isCut, node, watches, fence, seen } = one;
+  const state = `${isPaused ? "paused" : phase}${isCut ? " cut" : ""}`;
   return (
     <li class={`contender ${state}`} data-card={`${lock.name}-${who}`} tabIndex={-1} aria-label={`Contender ${who}`}>
       <p class="who">
@@ -128,10 +128,18 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
 }
 
 /** A sign and words: neither the sign nor its colour alone says anything. */
-function stateText({ phase, isPaused, hasSession }: ContenderView): string {
+function stateText({ phase, isPaused, isCut, isPending, hasSession }: ContenderView): string {
+  const ended = hasSession ? "" : "; its session has ended";
+  const cut = isCut ? "; its connection is cut" : "";
   if (isPaused) {
     const believed = phase === "holding" ? "believes that it holds" : "waits";
-    return `❚❚ paused; ${believed}${hasSession ? "" : "; its session has ended"}`;
+    return `❚❚ paused; ${believed}${cut}${ended}`;
+  }
+  if (isCut) {
+    const stands = { away: "is not in the line", waiting: "waits", holding: "holds, but is not sure", ended: "" }[
+      phase
+    ];
+    return `⊘ ${isPending ? "cannot ask the server" : stands}${cut}${ended}`;
   }
   return {
     away: "– is not in the line",
@@ -175,6 +183,12 @@ function Buttons({ one, lock, kind, act }: CardProps): JSX.Element {
         return lock.name === "fair" ? [button("Pause", () => act({ verb, who }))] : [];
       case "resume":
         return [button("Go on", () => act({ verb, who }))];
+      case "cut":
+        return lock.name === "fair" ? [button("Cut connection", () => act({ verb, who }))] : [];
+      case "reconnect":
+        return [button("Reconnect", () => act({ verb, who }))];
+      case "downgrade":
+        return [button("Downgrade", () => act({ verb, who }))];
     }
   };
   return <p class="row">{verbs.flatMap(shown)}</p>;

@@ -82,6 +82,8 @@ function said({ who, kind, text }: Message): string {
       return `event, the server to ${who}: ${text}`;
     case "session":
       return `session, the server to ${who}: ${text}`;
+    case "cut":
+      return `${who}: ${text}`;
   }
 }
 
@@ -131,8 +133,14 @@ function Picture({ drawn }: { drawn: Diagram }): JSX.Element {
                 {line.text}
               </text>
             ))}
-            <path d={`M${from} ${y}H${tip}`} />
-            <path class="tip" d={`M${to} ${y}L${tip} ${y - 4}v8z`} />
+            {kind === "cut" ? (
+              <path class="cross" d={`M${to - 5} ${y - 5}l10 10m0 -10l-10 10`} />
+            ) : (
+              <>
+                <path d={`M${from} ${y}H${tip}`} />
+                <path class="tip" d={`M${to} ${y}L${tip} ${y - 4}v8z`} />
+              </>
+            )}
           </g>
         );
       })}

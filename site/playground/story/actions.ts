@@ -17,7 +17,10 @@ export type Role = "writer" | "reader";
 export type Action =
   | { readonly verb: "join"; readonly who: string; readonly role: Role }
   | { readonly verb: "leave" | "release" | "kill"; readonly who: string; readonly lock: LockName }
-  | { readonly verb: "pause" | "resume" | "look" | "sell"; readonly who: string }
+  | {
+      readonly verb: "pause" | "resume" | "cut" | "reconnect" | "downgrade" | "look" | "sell";
+      readonly who: string;
+    }
   | { readonly verb: "wait" }
   | { readonly verb: "check"; readonly on: boolean };
 
@@ -45,8 +48,10 @@ export const MOST_ACTIONS = 200;
 
 const KINDS: readonly Kind[] = ["lock", "read-write", "semaphore"];
 const ANYWHERE = ["leave", "release", "kill"] as const;
-const FAIR_ONLY = ["pause", "resume", "look", "sell"] as const;
-const FORMS = "join-A, join-A-reader, leave-A, release-A, kill-A, pause-A, resume-A, look-A, sell-A, wait, check-off";
+const FAIR_ONLY = ["pause", "resume", "cut", "reconnect", "downgrade", "look", "sell"] as const;
+const FORMS =
+  "join-A, join-A-reader, leave-A, release-A, kill-A, pause-A, resume-A, cut-A, reconnect-A, downgrade-A, look-A, " +
+  "sell-A, wait, check-off";
 
 export const EMPTY: Story = { kind: "lock", permits: 2, actions: [], at: 0 };
 
@@ -135,6 +140,9 @@ function readAction(text: string, number: number, kind: Kind): Action {
   }
   if (isOneOf(ANYWHERE, verb) && (last === "" || (last === "unfair" && kind === "lock"))) {
     return { verb, who, lock: last === "" ? "fair" : "unfair" };
+  }
+  if (verb === "downgrade" && kind !== "read-write") {
+    throw bad("only a writer of read-write can downgrade");
   }
   if (isOneOf(FAIR_ONLY, verb) && last === "") {
     return { verb, who };

@@ -7,11 +7,23 @@ import type { Connection } from "./server.js";
 export type Phase = "away" | "waiting" | "holding" | "ended";
 
 /** What a person can make a contender do. */
-export type Verb = "join" | "leave" | "release" | "kill" | "pause" | "resume" | "look" | "sell";
+export type Verb =
+  "join" | "leave" | "release" | "downgrade" | "kill" | "pause" | "resume" | "cut" | "reconnect" | "look" | "sell";
+
+/** What there is at a lock. */
+export interface Offer {
+  /** Whether it guards the shop. */
+  readonly usesShop: boolean;
+  /** Whether its contenders are readers and writers. */
+  readonly hasReaders: boolean;
+}
+
+/** What a contender cannot do until its client has done what it was told. */
+const PENDING: readonly Verb[] = ["leave", "release", "downgrade", "look", "sell"];
 
 export class Contender {
   readonly who: string;
-  /** Of the latest join. */
+  /** Of the latest join, or what it has become since then by a downgrade. */
   role: Role = "writer";
   phase: Phase = "away";
   /** Its connection; null before the first join, and after its session has ended. */
@@ -24,6 +36,10 @@ export class Contender {
   due: number | null = null;
   /** Since when it is paused: its program runs no code, and its hub neither hears nor says anything. */
   pausedSince: number | null = null;
+  /** Since when its connection is cut: its program runs, and the server does not hear from it. */
+  cutSince: number | null = null;
+  /** Whether it has told its client to leave, release or downgrade, which the client has not yet done. */
+  isPending = false;
   /** Of the latest grant. A program keeps it after a loss, and its late write has it. */
   fence: bigint | null = null;
   /** The stock that it has read in this grant, and not yet written. */
@@ -37,11 +53,24 @@ export class Contender {
     return this.pausedSince !== null;
   }
 
-  /** Says why the contender cannot do this now; null if it can. `usesShop`: whether this lock guards the shop. */
-  obstacle(verb: Verb, usesShop: boolean): string | null {
+  get isCut(): boolean {
+    return this.cutSince !== null;
+  }
+
+  /** Since when the server has not heard from it; null if nothing keeps it from being heard. */
+  get silentSince(): number | null {
+    // A program can pause while its connection is cut, and nothing can be done to one that is paused.
+    return this.cutSince ?? this.pausedSince;
+  }
+
+  /** Says why the contender cannot do this now; null if it can. */
+  obstacle(verb: Verb, { usesShop, hasReaders }: Offer): string | null {
     const { who, phase } = this;
     if (this.isPaused && verb !== "resume" && verb !== "kill") {
       return `${who} is paused`;
+    }
+    if (this.isPending && PENDING.includes(verb)) {
+      return `${who} waits for the server`;
     }
     switch (verb) {
       case "join":
@@ -56,6 +85,20 @@ export class Contender {
         return phase === "waiting" || phase === "holding" ? null : `${who} is not there`;
       case "resume":
         return this.isPaused ? null : `${who} is not paused`;
+      case "cut":
+        return this.hub === null || phase === "ended"
+          ? `${who} has no session`
+          : this.isCut
+            ? `the connection of ${who} is cut already`
+            : null;
+      case "reconnect":
+        return this.isCut ? null : `the connection of ${who} is not cut`;
+      case "downgrade":
+        return phase !== "holding"
+          ? `${who} does not hold the lock`
+          : !hasReaders || this.role === "reader"
+            ? `${who} does not hold the lock as a writer`
+            : null;
       case "look":
         return usesShop && phase === "holding" ? null : `${who} does not hold the lock of the shop`;
       case "sell":

@@ -12,6 +12,7 @@ const LETTER = 9;
 /** The characters of a line of text that fit between two lifelines. */
 const WIDEST = 26;
 
+/** An arrow from one lifeline to another; of the kind `cut`, a mark on the contender's own. */
 export interface Arrow {
   readonly y: number;
   readonly from: number;
@@ -54,7 +55,7 @@ export function diagram(groups: readonly Group[]): Diagram {
     bands.push({ y, text: title });
     for (const { who, kind, text } of messages) {
       const ends = [x.get("server") ?? 0, x.get(who) ?? 0] as const;
-      const [from, to] = kind === "request" ? [ends[1], ends[0]] : ends;
+      const [from, to] = kind === "request" ? [ends[1], ends[0]] : kind === "cut" ? [ends[1], ends[1]] : ends;
       y += 8;
       // The text stands beside the contender's lifeline, where no other arrow of its lane is.
       const lines = wrapped(text).map((line) => ({ text: line, y: (y += LINE) }));

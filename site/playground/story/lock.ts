@@ -3,14 +3,26 @@
 import { type Event, Settings } from "fencepost/hub";
 
 import { type Kind, type LockName, NAMES, type Role, BadStory } from "./actions.js";
-import { Contender, type Phase, type Verb } from "./contender.js";
+import { Contender, type Offer, type Phase, type Verb } from "./contender.js";
+import { events, heard } from "./heard.js";
 import { type Connection, type Message, type NodeView, SESSION_TIMEOUT, Server } from "./server.js";
-import { counted, listed } from "./words.js";
 
 /** The name of the lock in the settings. */
 const NAME = "stock";
 
-const VERBS: readonly Verb[] = ["join", "leave", "release", "kill", "pause", "resume", "look", "sell"];
+const VERBS: readonly Verb[] = [
+  "join",
+  "leave",
+  "release",
+  "downgrade",
+  "kill",
+  "pause",
+  "resume",
+  "cut",
+  "reconnect",
+  "look",
+  "sell",
+];
 
 /** What can be seen of a contender. */
 export interface ContenderView {
@@ -18,6 +30,10 @@ export interface ContenderView {
   readonly role: Role;
   readonly phase: Phase;
   readonly isPaused: boolean;
+  /** Whether its connection is cut. */
+  readonly isCut: boolean;
+  /** Whether it has told its client to do something that needs a connection. */
+  readonly isPending: boolean;
   /** Whether the server still has its session. */
   readonly hasSession: boolean;
   readonly node: string | null;
@@ -47,9 +63,16 @@ export interface Happened {
   readonly requests: number;
 }
 
-export class Lock {
+/** Something that happens at a time. */
+interface Moment {
+  readonly at: number;
+  readonly act: () => void;
+}
+
+export class Lock implements Offer {
   readonly name: LockName;
   readonly usesShop: boolean;
+  readonly hasReaders: boolean;
   readonly #kind: Kind;
   readonly #permits: number;
   readonly #server = new Server();
@@ -64,6 +87,7 @@ export class Lock {
   constructor(name: LockName, kind: Kind, permits: number) {
     this.name = name;
     this.usesShop = name === "fair" && kind !== "semaphore";
+    this.hasReaders = kind === "read-write";
     this.#kind = kind;
     this.#permits = permits;
   }
@@ -71,7 +95,7 @@ export class Lock {
   /** The contender, if it can do this now. @throws BadStory that says why it cannot. */
   able(who: string, verb: Verb): Contender {
     const contender = this.#contenders.get(who) ?? new Contender(who);
-    const obstacle = contender.obstacle(verb, this.usesShop);
+    const obstacle = contender.obstacle(verb, this);
     if (obstacle !== null) {
       throw new BadStory(obstacle);
     }
@@ -86,7 +110,7 @@ export class Lock {
 
   /** Whether the contender could join. */
   canJoin(who: string): boolean {
-    return (this.#contenders.get(who) ?? new Contender(who)).obstacle("join", this.usesShop) === null;
+    return (this.#contenders.get(who) ?? new Contender(who)).obstacle("join", this) === null;
   }
 
   join(who: string, role: Role): void {
@@ -100,6 +124,9 @@ export class Lock {
     one.key = one.hub.open(this.#now, this.#settings(role), identifier(one), one.joins);
     one.hub.acquire(this.#now, one.key);
     this.#settle(one);
+    if (one.isCut) {
+      this.#postponed(one);
+    }
   }
 
   leave(who: string): void {
@@ -110,6 +137,11 @@ export class Lock {
   release(who: string): void {
     const one = this.able(who, "release");
     this.#intend(one, (hub, key) => hub.release(this.#now, key));
+  }
+
+  downgrade(who: string): void {
+    const one = this.able(who, "downgrade");
+    this.#intend(one, (hub, key) => hub.downgrade(this.#now, key));
   }
 
   /** The program is killed, so its hub hears nothing any more; and the server ends its session. */
@@ -132,7 +164,24 @@ export class Lock {
     this.#settle(one);
   }
 
-  /** Lets time pass. The server ends the session of a program that has been paused for the session's timeout. */
+  /** The program goes on, and neither it nor the server hears from the other. */
+  cut(who: string): void {
+    const one = this.able(who, "cut");
+    one.cutSince = this.#now;
+    this.#server.cut(who);
+    this.#settle(one);
+  }
+
+  reconnect(who: string): void {
+    const one = this.able(who, "reconnect");
+    const session = this.#server.hasSession(who) ? "the same session" : "a new session";
+    one.cutSince = null;
+    this.#server.reconnect(who);
+    this.#sentences.push(`${who} has a connection again, in ${session}.`);
+    this.#settle(one);
+  }
+
+  /** Lets time pass. The server ends the session of a contender that it has not heard for the session's timeout. */
   pass(millis: number): void {
     const end = this.#now + millis;
     for (;;) {
@@ -180,18 +229,20 @@ export class Lock {
   }
 
   #viewed(one: Contender, nodes: readonly NodeView[]): ContenderView {
-    const { who, role, phase, isPaused, fence, seen } = one;
+    const { who, role, phase, isPaused, isCut, isPending, fence, seen } = one;
     return {
       who,
       role,
       phase,
       isPaused,
+      isCut,
+      isPending,
       hasSession: this.#server.hasSession(who),
       node: nodes.find(({ owner }) => owner === who)?.name ?? null,
       watches: phase === "waiting" ? this.#server.watched(who) : null,
       fence,
       seen,
-      verbs: VERBS.filter((verb) => one.obstacle(verb, this.usesShop) === null),
+      verbs: VERBS.filter((verb) => one.obstacle(verb, this) === null),
     };
   }
 
@@ -209,24 +260,41 @@ export class Lock {
 
   #intend(one: Contender, intent: (hub: Connection, key: number) => void): void {
     if (one.hub !== null && one.key !== null) {
+      one.isPending = true;
       intent(one.hub, one.key);
     }
     this.#settle(one);
+    if (one.isPending) {
+      this.#postponed(one);
+    }
+  }
+
+  #postponed({ who }: Contender): void {
+    this.#sentences.push(`${who} cannot ask the server for this before it has a connection again.`);
   }
 
   /** The next moment at which something happens without an action. */
-  #next(): { at: number; act: () => void } | null {
-    let next: { at: number; act: () => void } | null = null;
+  #next(): Moment | null {
+    let next: Moment | null = null;
     for (const one of this.#contenders.values()) {
-      const { pausedSince, due } = one;
-      const at = pausedSince === null ? due : pausedSince + SESSION_TIMEOUT;
-      const isOver = pausedSince !== null && !this.#server.hasSession(one.who);
-      if (at === null || isOver || (next !== null && next.at <= at)) {
-        continue;
+      for (const moment of this.#moments(one)) {
+        next = next !== null && next.at <= moment.at ? next : moment;
       }
-      next = { at, act: pausedSince === null ? () => this.#settle(one) : () => this.#expire(one) };
     }
     return next;
+  }
+
+  /** What happens to a contender without an action. Of two at the same time, the first one comes first. */
+  #moments(one: Contender): Moment[] {
+    const { isPaused, silentSince, due } = one;
+    const moments: Moment[] = [];
+    if (!isPaused && due !== null) {
+      moments.push({ at: due, act: () => this.#settle(one) });
+    }
+    if (silentSince !== null && this.#server.hasSession(one.who)) {
+      moments.push({ at: silentSince + SESSION_TIMEOUT, act: () => this.#expire(one) });
+    }
+    return moments;
   }
 
   #expire(one: Contender): void {
@@ -279,8 +347,11 @@ export class Lock {
   #hear(one: Contender, event: Event): void {
     const { who } = one;
     const { sentence, phase } = heard(who, event, one.phase);
+    one.isPending &&= phase !== "away" && event.event !== "downgraded";
     if (event.event === "acquired") {
       one.fence = event.grant.fence;
+    } else if (event.event === "downgraded") {
+      one.role = "reader";
     } else if (event.event === "released") {
       one.fence = null;
       one.seen = null;
@@ -288,41 +359,13 @@ export class Lock {
     if (phase === "away" && one.hub !== null && one.key !== null) {
       one.hub.close(this.#now, one.key);
       one.key = null;
+      this.#server.unwatch(who);
     }
     one.phase = phase;
     if (sentence !== null) {
       this.#sentences.push(sentence);
     }
   }
-}
-
-/** What an event of a contender means. */
-function heard(who: string, event: Event, phase: Phase): { sentence: string | null; phase: Phase } {
-  switch (event.event) {
-    case "acquired":
-      return { sentence: `${who} holds the lock, with fence ${event.grant.fence ?? "none"}.`, phase: "holding" };
-    case "queued":
-      return { sentence: null, phase: "waiting" };
-    case "released":
-      return { sentence: `${who} has released the lock.`, phase: "away" };
-    case "refused": {
-      const { kind, message } = event.reason;
-      const sentence = kind === "cancelled" ? `${who} has left.` : `${who} no longer waits (${message}).`;
-      return { sentence, phase: "away" };
-    }
-    case "lost":
-      return { sentence: `${who} learns that its grant is lost (${event.reason.message}).`, phase: "away" };
-    case "suspended":
-      return { sentence: `${who} is no longer sure that it holds the lock.`, phase };
-    default:
-      return { sentence: null, phase };
-  }
-}
-
-/** "3 events reach B, C and D." */
-function events(woken: readonly string[]): string {
-  const verb = woken.length === 1 ? "reaches" : "reach";
-  return `${counted(woken.length, "event")} ${verb} ${listed([...new Set(woken)])}.`;
 }
 
 /** The 16 bytes of a machine. A program takes random ones; the story takes fixed ones, and so always runs the same. */

@@ -99,6 +99,9 @@ class Run {
         return [];
       case "pause":
       case "resume":
+      case "cut":
+      case "reconnect":
+      case "downgrade":
         this.#lock("fair")[action.verb](action.who);
         return [];
       case "look":

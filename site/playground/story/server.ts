@@ -13,8 +13,11 @@ export interface Message {
   readonly at: number;
   /** The contender. */
   readonly who: string;
-  /** `event`: a watch has fired. `session`: the contender hears of its session. */
-  readonly kind: "request" | "reply" | "event" | "session";
+  /**
+   * `event`: a watch has fired. `session`: the contender hears of its session. `cut`: it sees by itself that its
+   * connection is cut, and the server sends nothing.
+   */
+  readonly kind: "request" | "reply" | "event" | "session" | "cut";
   readonly text: string;
   /** Whether it is an event about another node than the contender's own. */
   readonly reaches: boolean;
@@ -41,8 +44,8 @@ export class Server {
   readonly #hubs = new Map<string, number>();
   /** The contender whose node is at a path, or was the last one there. Directories have none. */
   readonly #owners = new Map<string, string>();
-  /** The paths that are being created for a session. */
-  readonly #creates = new Set<string>();
+  /** The paths that are being created for a session, by the request. The server may add a number. */
+  readonly #creates = new Map<string, string>();
   /** Whose node each watch is on, by its request: another node may have come to the path. */
   readonly #watches = new Map<string, string | undefined>();
   /** What each contender watches, by the path. */
@@ -78,6 +81,15 @@ export class Server {
 
   resume(who: string): void {
     this.#control(who, (hub) => this.#memory.resume(hub));
+  }
+
+  /** Cuts the contender's connection. The server keeps its session until it is expired. */
+  cut(who: string): void {
+    this.#control(who, (hub) => this.#memory.suspend(hub));
+  }
+
+  reconnect(who: string): void {
+    this.#control(who, (hub) => this.#memory.reconnect(hub));
   }
 
   expire(who: string): void {
@@ -118,6 +130,11 @@ export class Server {
     return owner === undefined ? brief(path) : `the node of ${owner}`;
   }
 
+  /** The contender no longer waits. */
+  unwatch(who: string): void {
+    this.#watched.delete(who);
+  }
+
   /** Takes the messages since the last call. */
   take(): Message[] {
     const messages = this.#memory.messages(this.#taken);
@@ -141,12 +158,14 @@ export class Server {
     }
     this.#remember(who, id, message);
     const isSession = kind === "event" && command === null;
+    const isCut = isSession && name === "suspended";
     const owner = this.#owner(id, message);
-    const words = inWords(message);
+    const isMulti = kind === "reply" && name === "children" && this.#creates.has(id);
+    const words = isCut ? "the connection is cut" : isMulti ? "done" : inWords(message);
     return {
       at: time,
       who,
-      kind: isSession ? "session" : kind,
+      kind: isCut ? "cut" : isSession ? "session" : kind,
       text: owner === undefined ? words : `${words} (node of ${owner})`,
       reaches: kind === "event" && !isSession && owner !== who,
       isUpkeep: this.#upkeep.has(id) || (isSession && name.startsWith("connect")),
@@ -158,10 +177,12 @@ export class Server {
     if (path === undefined) {
       return;
     }
-    if (kind === "request" && name === "create" && text.includes("Ephemeral")) {
-      this.#creates.add(id);
-    } else if (kind === "reply" && name === "created" && this.#creates.has(id)) {
-      this.#owners.set(path, who);
+    const asked = this.#creates.get(id);
+    // A downgrade creates the reader's node in a multi, as its first part.
+    if (kind === "request" && (name === "create" || name === "multi") && text.includes("Ephemeral")) {
+      this.#creates.set(id, path);
+    } else if (kind === "reply" && asked !== undefined) {
+      this.#owners.set(name === "created" ? path : asked, who);
     } else if (kind === "event") {
       this.#watched.delete(who);
     } else if (kind === "request" && text.includes("and watch")) {

@@ -30,6 +30,12 @@ export function actionTitle(action: Action): string {
       return `${action.who} pauses`;
     case "resume":
       return `${action.who} goes on`;
+    case "cut":
+      return `The connection of ${action.who} is cut`;
+    case "reconnect":
+      return `${action.who} reconnects`;
+    case "downgrade":
+      return `${action.who} downgrades to a reader`;
     case "look":
       return `${action.who} reads the stock`;
     case "sell":

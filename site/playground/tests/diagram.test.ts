@@ -45,6 +45,16 @@ test("requests go to the server, replies and events to the contender, each below
   assert.equal((b ?? 0) - (a ?? 0), LANE);
 });
 
+test("a cut connection is a mark on the contender's lifeline, because nobody sends anything", () => {
+  const drawn = diagram([{ title: "The connection of A is cut", messages: [message("A", "cut", "it is cut")] }]);
+  const a = drawn.lanes.find(({ name }) => name === "A")?.x;
+  assert.ok(a !== undefined);
+  assert.deepEqual(
+    drawn.arrows.map(({ from, to, kind }) => [from, to, kind]),
+    [[a, a, "cut"]],
+  );
+});
+
 test("no message: the diagram has its title and the server", () => {
   const drawn = diagram([{ title: "A pauses", messages: [] }]);
   assert.deepEqual(
