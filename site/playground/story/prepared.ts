@@ -19,6 +19,12 @@ export const PREPARED: readonly Prepared[] = [
     text: "lock/join-A,join-B,look-A,pause-A,wait,look-B,sell-B,resume-A,sell-A/0",
   },
   {
+    title: "A cut connection",
+    about:
+      "A's connection is cut, and A ends its grant by its own clock. B holds and pauses: it does not notice that C gets the lock.",
+    text: "lock/join-A,join-B,join-C,cut-A,wait,pause-B,wait,resume-B,reconnect-A/0",
+  },
+  {
     title: "Everyone wakes",
     about: "Five contenders, and one release. The fair lock wakes one waiter, the unfair lock wakes all four.",
     text: "lock/join-A,join-B,join-C,join-D,join-E,release-A,release-A-unfair/0",
@@ -27,6 +33,12 @@ export const PREPARED: readonly Prepared[] = [
     title: "Readers and a writer",
     about: "Readers share the lock. A writer waits for those before it, and a reader behind it waits for the writer.",
     text: "read-write/join-A-reader,join-B-reader,join-C,join-D-reader,release-A,release-B,release-C/0",
+  },
+  {
+    title: "A downgrade",
+    about:
+      "A writer becomes a reader and still holds. The readers behind it get the lock, and the writer D still waits.",
+    text: "read-write/join-A,join-B-reader,join-C-reader,join-D,downgrade-A,release-A,release-B,release-C/0",
   },
   {
     title: "Permits",

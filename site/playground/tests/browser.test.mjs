@@ -137,6 +137,24 @@ test("a paused holder: the shop refuses its fence, and names both", async () => 
   assert.ok(shop.includes("Oversold: 0 pairs"), shop.join());
 });
 
+test("a cut connection: its holder ends its grant, and a paused one does not", async () => {
+  const steps = await playByKeyboard("A cut connection");
+  assert.match(steps[4], /A ends its grant by its own clock .*it ends its session.*B holds the lock/s);
+  assert.match(steps[6], /it ends its session.*C holds the lock/s);
+  assert.doesNotMatch(steps[6], /B (ends|learns)/);
+  assert.match(steps[7], /B learns that its grant is lost/);
+  assert.match(steps[8], /A has a connection again, in a new session/);
+  await open(`${await page.evaluate(() => location.hash)}/7`);
+  assert.match((await line("fair")).join(), /^C ● holds.*A ⊘ is not in the line; its connection is cut/);
+  assert.match((await line("fair")).join(), /B ❚❚ paused; believes that it holds; its session has ended/);
+});
+
+test("a downgrade: the writer still holds, and the readers behind it hold, too", async () => {
+  const steps = await playByKeyboard("A downgrade");
+  assert.match(steps[4], /A holds the lock as a reader.*2 events reach B and C\. B holds the lock.*C holds the lock/);
+  assert.match(steps[7], /D holds the lock/);
+});
+
 test("everyone wakes: one event beside four", async () => {
   const steps = await playByKeyboard("Everyone wakes");
   assert.match(steps[5], /A releases\..*1 event reaches B\./);
@@ -188,6 +206,28 @@ test("one's own story, by keyboard: the address has it, and a step back undoes i
   assert.match((await line("fair"))[0], /^B ● holds/);
 });
 
+test("cut, reconnect and downgrade by keyboard", async () => {
+  await open("#story=read-write/join-A,join-B-reader");
+  await tabTo("Cut connection, A, lock");
+  await press();
+  assert.match((await line("fair")).join(), /^A \(writer\) ⊘ holds, but is not sure; its connection is cut,B/);
+  assert.match((await texts("[data-messages] li")).join(), /^\S+ s: A: the connection is cut$/);
+  assert.equal((await page.$$(".drawn .cross")).length, 1);
+  assert.equal((await page.$$(".drawn .tip")).length, 0);
+  assert.match(await focused(), /^A/);
+  await tabTo("Reconnect, A, lock");
+  await press("Space");
+  assert.match(await said(), /in the same session\. A is sure again/);
+  await open(await page.evaluate(() => location.hash));
+  await tabTo("Downgrade, A, lock");
+  await press();
+  assert.match((await line("fair")).join(), /^A \(reader\) ● holds,B \(reader\) ● holds/);
+  assert.match(page.url(), /#story=read-write\/join-A,join-B-reader,cut-A,reconnect-A,downgrade-A$/);
+  await page.goBack();
+  await page.waitForFunction(() => location.hash.endsWith("reconnect-A"));
+  assert.match((await line("fair")).join(), /^A \(writer\) ● holds,B \(reader\) ○ waits/);
+});
+
 test("messages: the list and the diagram have the same ones", async () => {
   await open("#story=lock/join-A,join-B,release-A");
   const listed = await texts("[data-messages] li");
@@ -231,7 +271,7 @@ for (const [theme, width] of [
   ["light", 320],
 ]) {
   test(`accessible in the theme ${theme}, ${width} pixels wide`, async () => {
-    await open("#story=lock/join-A,join-B,join-C,look-A,pause-A,wait,kill-C", width);
+    await open("#story=lock/join-A,join-B,join-C,look-A,pause-A,wait,kill-C,cut-B", width);
     await page.evaluate((name) => localStorage.setItem("mdbook-theme", name), theme);
     await page.reload();
     await page.waitForSelector(".contender");
@@ -246,6 +286,7 @@ test("320 pixels wide: the page does not scroll sideways", async () => {
   for (const story of [
     "lock/join-A,join-B,look-A,pause-A,wait",
     "read-write/join-A-reader,join-B",
+    "read-write/join-A,cut-A",
     "semaphore-2/join-A",
   ]) {
     await open(`#story=${story}`, 320);
