@@ -117,6 +117,8 @@ test("a cut waiter begins again at the end of the line if its session has ended"
 test("a cut contender that pauses, too: its session ends a minute after the cut", () => {
   const view = played("lock/join-A,join-B,cut-A,pause-A,wait");
   assert.deepEqual(line(view), ["B holding", "A holding"], "A has run no code");
+  const event = view.steps.at(-1)?.happened.fair?.messages.find(({ who, kind }) => who === "B" && kind === "event");
+  assert.equal(event?.at, 62_000, "the cut was at 2 s, the pause at 3 s");
   const resumed = played("lock/join-A,join-B,cut-A,pause-A,wait,resume-A");
   assert.match(last(resumed), /A ends its grant by its own clock/);
   assert.equal(resumed.locks[0]?.contenders[1]?.isCut, true);
