@@ -458,15 +458,17 @@ void fencepost_grant_free(fencepost_grant *grant);
  * pointer that `fencepost_contenders_at` returns, and make no arrays of this structure.
  */
 typedef struct fencepost_contender {
-    /** The path of the contender's node. */
+    /** What names it on the server. ZooKeeper: the path of its node. Redis: the value of the lock's key. */
     const char *node;
-    /** The text in the node: a host name, for example. */
+    /** ZooKeeper: the text in the node, a host name, for example. */
     const char *identifier;
-    /** The session that owns the node. */
+    /** ZooKeeper: the session that owns the node; otherwise 0. */
     int64_t session;
-    /** Since when it has been in the lock's directory: milliseconds since 1970, by the server's clock. */
+    /** ZooKeeper: since when it has been in the lock's directory, in ms since 1970 by the server's clock; otherwise -1. */
     int64_t since;
-    /** The fence of its grant, or the fence that it would get. */
+    /** Redis: how long its lease still runs if it does not renew it, in ms; -1 if it has no end, and on ZooKeeper. */
+    int64_t expires_in;
+    /** The fence of its grant, or the fence that it would get. Redis: 0 for a holder of another library. */
     uint64_t fence;
     /** Whether it held the lock when the server listed the directory. */
     bool holds;
@@ -480,10 +482,10 @@ typedef struct fencepost_contenders fencepost_contenders;
 typedef struct fencepost_inspection fencepost_inspection;
 
 /**
- * Lists the holders and the waiters of a lock, in no particular order. It waits for the server for at most
- * `answer_within`; the default is five seconds. Any lock of the same name, kind and layout may be used. The caller
- * frees the list with `fencepost_contenders_free`. Errors: `UNKNOWN_OPTION` for a lock that cannot be inspected (on
- * Redis, or a multi-lock); 3xx; `CLIENT_CLOSED`; `WRONG_PROCESS`; `WOULD_BLOCK`.
+ * Lists the holders and the waiters of a lock, in no particular order. Redis stores no waiters, so there the list is
+ * the holder. The call waits for the server for at most `answer_within`; the default is five seconds. Any lock of the
+ * same name, kind and layout may be used. The caller frees the list with `fencepost_contenders_free`. Errors:
+ * `UNKNOWN_OPTION` for a multi-lock, which cannot be inspected; 3xx; `CLIENT_CLOSED`; `WRONG_PROCESS`; `WOULD_BLOCK`.
  */
 fencepost_result fencepost_lock_contenders(fencepost_lock *lock, fencepost_contenders **contenders);
 
@@ -497,14 +499,15 @@ const fencepost_contender *fencepost_contenders_at(const fencepost_contenders *c
 void fencepost_contenders_free(fencepost_contenders *contenders);
 
 /**
- * Deletes the node of a contender. If it held the lock, its grant is lost as `DELETED`. The node and the fence identify
- * the contender, so no later one is affected. Errors: `NO_CONTENDER` if it does not exist any more; otherwise as
+ * Takes its place from a contender. If it held the lock, its grant is lost. The node and the fence identify the
+ * contender, so no later one is affected. Errors: `NO_CONTENDER` if it does not exist any more; otherwise as
  * `fencepost_lock_contenders`.
  */
 fencepost_result fencepost_lock_break(fencepost_lock *lock, const fencepost_contender *contender);
 
 /**
- * Sends a revocation request to a contender: see `fencepost_grant_revoke_requested`. Errors: as `fencepost_lock_break`.
+ * ZooKeeper: sends a revocation request to a contender: see `fencepost_grant_revoke_requested`. Errors: as
+ * `fencepost_lock_break`; `UNKNOWN_OPTION` on Redis, where a holder does not receive requests.
  */
 fencepost_result fencepost_lock_revoke(fencepost_lock *lock, const fencepost_contender *contender);
 

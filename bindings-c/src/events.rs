@@ -63,16 +63,20 @@ pub struct fencepost_event {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_found {
-    /// The path of the contender's node.
+    /// What names the contender on the server. ZooKeeper: the path of its node. Redis: the value of the lock's
+    /// key.
     pub node: fencepost_view,
-    /// The text in the node: a host name, for example.
+    /// ZooKeeper: the text in the node, a host name, for example.
     pub identifier: fencepost_view,
-    /// The session that owns the node.
+    /// ZooKeeper: the session that owns the node; otherwise 0.
     pub session: i64,
-    /// Since when the contender has been in the lock's directory: milliseconds since 1970, by the server's
-    /// clock.
+    /// ZooKeeper: since when the contender has been in the lock's directory, in milliseconds since 1970, by
+    /// the server's clock; otherwise -1.
     pub since: i64,
-    /// The fence of its grant, or the fence that it would get.
+    /// Redis: how long the lease still runs if the holder does not renew it, in microseconds;
+    /// `FENCEPOST_NEVER` if the lease has no end, and on ZooKeeper.
+    pub expires_in: u64,
+    /// The fence of its grant, or the fence that it would get. Redis: 0 for a holder of another library.
     pub fence: u64,
     /// Whether the contender held the lock when the server listed the directory.
     pub holds: bool,
@@ -84,8 +88,9 @@ pub(crate) fn show_found(found: &Found) -> fencepost_found {
     fencepost_found {
         node: fencepost_view::of(found.node.as_bytes()),
         identifier: fencepost_view::of(found.identifier.as_bytes()),
-        session: found.session.0,
-        since: found.since,
+        session: found.session.map_or(0, |session| session.0),
+        since: found.since.unwrap_or(-1),
+        expires_in: micros(found.expires_in),
         fence: found.fence.0,
         holds: found.holds,
         shared: found.shared,

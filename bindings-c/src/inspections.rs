@@ -13,7 +13,7 @@ use crate::{
 /// or `revoke`. For `break` and `revoke`, `node` and `fence` are those of the contender to break or revoke,
 /// as an earlier inspection found them; `list` ignores them. To inspect the lock, open a machine with these
 /// settings, and acquire or try. It ends in the event found or refused. Errors: 1xx; `UNKNOWN_OPTION` for a
-/// lock that cannot be inspected (on Redis, or a multi-lock); `BAD_ARGUMENT` for settings that a scope made.
+/// multi-lock, which cannot be inspected, and for `revoke` on Redis; `BAD_ARGUMENT` for settings that a scope made.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_inspection(
     lock: *const fencepost_settings,

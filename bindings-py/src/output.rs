@@ -263,7 +263,8 @@ impl Event {
         }
     }
 
-    /// The contenders that an inspection found: node, holds, shared, session, since, fence and identifier of each.
+    /// The contenders that an inspection found: node, holds, shared, session, since, expires_in, fence and identifier of
+    /// each.
     #[getter]
     fn found<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let CoreEvent::Found { contenders } = &self.inner else {
@@ -274,8 +275,9 @@ impl Event {
                 one.node.as_str(),
                 one.holds,
                 one.shared,
-                one.session.0,
+                one.session.map(|session| session.0),
                 one.since,
+                one.expires_in.map(|left| left.as_secs_f64()),
                 one.fence.0,
                 one.identifier.as_str(),
             )

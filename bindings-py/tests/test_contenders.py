@@ -8,8 +8,9 @@ from typing import Any
 
 import fencepost
 import pytest
+import redis
 from conftest import AsyncConnect, Connect
-from support import LONG, Backend, ZooKeeperBackend, wait_until
+from support import LONG, Backend, RedisBackend, ZooKeeperBackend, wait_until
 from test_kinds import pair, place, take
 
 __all__ = ["pair", "place"]
@@ -43,6 +44,7 @@ def test_holders_and_waiters(pair: Pair, place: Backend) -> None:
     assert holder.session != waiter.session
     assert holder.node.rpartition("/")[0].endswith("/stock")
     if place.kind == "zookeeper":
+        assert holder.since is not None
         assert abs(datetime.now(timezone.utc) - holder.since) < timedelta(minutes=1)
     theirs.revoke(holder)
     assert grant.wait_revoke_requested(timeout=LONG)
@@ -92,10 +94,47 @@ def test_bad_input(connect: Connect) -> None:
         (holder,) = other.contenders()
         with pytest.raises(fencepost.ConfigError):
             lock.break_contender(holder)
-    with pytest.raises(fencepost.ConfigError) as redis:
-        connect("redis://localhost:1").lock("a").contenders()
-    assert redis.value.name == "unknown-option"
-    assert "ZooKeeper" in str(redis.value)
+    with pytest.raises(fencepost.ConfigError) as on_redis:
+        connect("redis://localhost:1").lock("a").revoke(holder)
+    assert on_redis.value.name == "unknown-option"
+    assert "break it" in str(on_redis.value)
+
+
+def test_the_holder_on_redis(redis_server: RedisBackend, connect: Connect) -> None:
+    name = redis_server.name()
+    ours, theirs = connect(redis_server.url).lock(name), connect(redis_server.url).lock(name)
+    assert ours.contenders() == []
+    grant = take(ours)
+    (holder,) = theirs.contenders()
+    assert (holder.holds, holder.shared, holder.session, holder.since) == (True, False, None, None)
+    assert holder.fence == grant.fence
+    assert holder.expires_in is not None
+    assert 0 < holder.expires_in <= 10
+    theirs.break_contender(holder)
+    with pytest.raises(fencepost.LockLost):
+        grant.release()
+    with pytest.raises(fencepost.Refused) as gone:
+        theirs.break_contender(holder)
+    assert gone.value.name == "no-contender"
+
+
+def test_a_holder_of_redis_py(redis_server: RedisBackend, connect: Connect) -> None:
+    """It counts no fences, so it does not have that of a holder before it."""
+    name = redis_server.name()
+    lock = connect(redis_server.url).lock(name)
+    with lock:
+        pass
+    with redis.Redis.from_url(redis_server.url) as server:
+        server.set(name, b"\xff token")
+        (holder,) = lock.contenders()
+        assert (holder.fence, holder.expires_in, holder.node) == (0, None, "\ufffd token")
+        # Its bytes are no text, so they are not those that were shown.
+        with pytest.raises(fencepost.Refused):
+            lock.break_contender(holder)
+        server.set(name, "token")
+        (holder,) = lock.contenders()
+        lock.break_contender(holder)
+        assert server.get(name) is None
 
 
 def test_no_permission_to_look(zookeeper: ZooKeeperBackend, connect: Connect) -> None:

@@ -3,6 +3,8 @@
 //! They keep what they have made until it is asked for: nothing is returned, here or from an export, because V8 (in Node.js 20) crashes when it
 //! has to deoptimise a function in the middle of a call into WebAssembly that returns a reference.
 
+use core::time::Duration;
+
 use fencepost_core::{
     Cause, Command, CommandId, Event, Key, Output, Target, Wait,
     claim::Record,
@@ -45,8 +47,9 @@ extern "C" {
         node: &str,
         holds: bool,
         shared: bool,
-        session: i64,
-        since: f64,
+        session: Option<i64>,
+        since: Option<f64>,
+        expires_in: Option<f64>,
         fence: u64,
         identifier: &str,
     );
@@ -184,8 +187,9 @@ fn told(key: f64, event: &Event, whole: bool) {
                     &one.node,
                     one.holds,
                     one.shared,
-                    one.session.0,
-                    since(one.since),
+                    one.session.map(|session| session.0),
+                    one.since.map(since),
+                    one.expires_in.map(expires_in),
                     one.fence.0,
                     &one.identifier,
                 );
@@ -249,6 +253,10 @@ fn over(key: f64, event: &str, code: u16, kind: &str, message: &str, cause: &Cau
 #[expect(clippy::cast_precision_loss, reason = "JavaScript's dates are like that")]
 const fn since(millis: i64) -> f64 {
     millis as f64
+}
+
+fn expires_in(left: Duration) -> f64 {
+    left.as_secs_f64() * 1e3
 }
 
 fn named(command: Option<CommandId>) -> f64 {

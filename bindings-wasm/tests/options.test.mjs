@@ -40,7 +40,7 @@ for (const row of rows) {
     test(`settings are accepted: ${JSON.stringify(given)}`, () => {
       new Settings(data(row));
       const inspection = { ...data(row), action: "list" };
-      if (row.server === "redis" || row.kind === "multi-lock") {
+      if (row.kind === "multi-lock") {
         assert.throws(() => new Settings(inspection), config("unknown-option", "contenders"));
       } else {
         new Settings(inspection);

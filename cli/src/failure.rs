@@ -1,4 +1,4 @@
-//! Failures of requests about operations, and their exit codes.
+//! Failures of requests, and their exit codes.
 
 use std::{io, process::ExitCode};
 
@@ -13,7 +13,7 @@ pub(crate) struct Failure {
     kind: Kind,
 }
 
-/// The exit codes of `record` and `token`. Scripts depend on them.
+/// The exit codes of all commands but `demo` and `exec`. Scripts depend on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Missing = 1,
@@ -54,6 +54,14 @@ impl Failure {
         };
         complain(&failure.text);
         ExitCode::from(failure.kind as u8)
+    }
+
+    /// Ends a command that answers yes or no: its exit code.
+    pub(crate) fn code(done: Result<bool, Self>) -> ExitCode {
+        match done {
+            Ok(false) => ExitCode::from(Kind::Missing as u8),
+            done => Self::end(done.map(drop)),
+        }
     }
 
     /// The failure of a request that changes the record, if the server may have carried it out.

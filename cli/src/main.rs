@@ -1,11 +1,11 @@
 //! The fencepost command.
 
 mod address;
-mod contenders;
 mod demo;
 #[cfg(unix)]
 mod exec;
 mod failure;
+mod lock;
 mod manual;
 mod output;
 mod record;
@@ -17,11 +17,13 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 
+use failure::Failure;
+
 /// Distributed locks and idempotent operations on ZooKeeper and Redis.
 #[derive(Parser)]
 #[command(name = "fencepost", version)]
 struct Arguments {
-    /// Where the server is, for the commands `exec`, `record` and `token`
+    /// Where the server is
     #[arg(long = "url", value_name = "URL")]
     address: Option<String>,
     #[command(subcommand)]
@@ -32,12 +34,14 @@ struct Arguments {
 enum Command {
     /// A flash sale, first without a lock and then with one
     Demo(demo::Options),
-    /// Who holds a lock on ZooKeeper, and who waits for it
-    Contenders(contenders::List),
-    /// Take its place from one who holds a lock on ZooKeeper or waits for it
-    Break(contenders::One),
+    /// Whether a lock is held, and by whom
+    Status(lock::Status),
+    /// Who holds a lock, and on ZooKeeper who waits for it
+    Contenders(lock::List),
+    /// Take its place from one who holds a lock or waits for it
+    Break(lock::One),
     /// Ask one who holds a lock on ZooKeeper to give it back: it may, or keep it
-    Revoke(contenders::One),
+    Revoke(lock::One),
     /// Look at the record of an idempotent operation, give it a result, or delete it
     Record(record::Arguments),
     /// Issue, check and consume tokens: each lets one operation run, once
@@ -68,14 +72,14 @@ fn main() -> ExitCode {
         Err(error) if error.use_stderr() && is_exec() => return exec::refuse(&error),
         Err(error) => error.exit(),
     };
-    let takes_address = match arguments.command {
-        Command::Record(_) | Command::Token(_) => true,
+    let takes_none = match arguments.command {
+        Command::Demo(_) | Command::Buyers(_) | Command::Completions(_) | Command::Man(_) => true,
         #[cfg(unix)]
-        Command::Exec(_) => true,
+        Command::Guard => true,
         _ => false,
     };
-    if arguments.address.is_some() && !takes_address {
-        let why = "--url before the name of a command is for `exec`, `record` and `token`: `demo` takes it behind its name, and the other commands take the address as their first argument";
+    if arguments.address.is_some() && takes_none {
+        let why = "--url before the name of a command is not for this command: `demo` takes it behind its name, and the others talk to no server";
         Arguments::command()
             .error(ErrorKind::ArgumentConflict, why)
             .exit();
@@ -97,9 +101,10 @@ fn main() -> ExitCode {
     let code = runtime.block_on(async {
         code_of(match arguments.command {
             Command::Demo(options) => demo::run(options).await,
-            Command::Contenders(list) => contenders::list(list).await,
-            Command::Break(one) => contenders::break_one(one).await,
-            Command::Revoke(one) => contenders::revoke_one(one).await,
+            Command::Status(status) => return Failure::code(status.run(arguments.address).await),
+            Command::Contenders(list) => return Failure::end(list.run(arguments.address).await),
+            Command::Break(one) => return Failure::end(one.break_it(arguments.address).await),
+            Command::Revoke(one) => return Failure::end(one.revoke(arguments.address).await),
             Command::Buyers(options) => demo::run_buyers(options).await,
             Command::Record(record) => return record::run(record, arguments.address).await,
             Command::Token(token) => return token::run(token, arguments.address).await,

@@ -114,10 +114,11 @@ impl Event {
     }
 }
 
-/// A contender that an inspection found.
+/// A contender that an inspection found. Redis stores no waiters, so there it is the holder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Found {
-    /// The path of the contender's node.
+    /// What names the contender on the server. ZooKeeper: the path of its node. Redis: the value of the lock's key, which
+    /// is the holder's token.
     pub node: String,
     /// Whether the contender held the lock when the server listed the directory. For a semaphore, permits that were
     /// released while the inspection read the other permits are not counted. After a break or a revocation request this
@@ -125,13 +126,16 @@ pub struct Found {
     pub holds: bool,
     /// Whether the contender is a reader, which shares the lock with other readers.
     pub shared: bool,
-    /// The session that owns the node.
-    pub session: SessionId,
-    /// Since when the contender has been in the directory, by the server's clock: milliseconds since 1970.
-    pub since: i64,
-    /// The fence of its grant, or the fence that it would get.
+    /// ZooKeeper: the session that owns the node.
+    pub session: Option<SessionId>,
+    /// ZooKeeper: since when the contender has been in the directory, by the server's clock: milliseconds since 1970.
+    pub since: Option<i64>,
+    /// Redis: how long the lease still runs, unless the holder renews it; `None` if it has no end.
+    pub expires_in: Option<Duration>,
+    /// The fence of its grant, or the fence that it would get. Redis: 0 for a holder of another library, which counts no
+    /// fences.
     pub fence: Fence,
-    /// The text in its node, for example a host name.
+    /// ZooKeeper: the text in its node, for example a host name.
     pub identifier: String,
 }
 

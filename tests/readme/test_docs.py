@@ -71,13 +71,16 @@ def commands() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("page", "command"), commands())
 def test_command(page: str, command: str, tmp_path: Path) -> None:
     program, *arguments = shlex.split(on_real_servers(command))
-    if "FENCE" in arguments:
-        address, name = arguments[1:3]
+    if "FENCE" in arguments or "status" in arguments:
+        address, name = arguments[2:4]
         with fencepost.connect(address) as client:
             grant = client.lock(name).acquire()
             assert grant
-            arguments[arguments.index("FENCE")] = str(grant.fence)
-            assert name in run(str(COMMAND), *arguments, cwd=tmp_path)
+            (holder,) = client.lock(name).contenders()
+            arguments = [str(grant.fence) if word == "FENCE" else word for word in arguments]
+            assert (name if "status" in arguments else holder.node) in run(
+                str(COMMAND), *arguments, cwd=tmp_path
+            )
     elif "record" in arguments and "sweep" not in arguments:
         printed = run_on_record(arguments, tmp_path)
         assert "look" not in arguments or names(printed) == names(

@@ -186,13 +186,14 @@ function fields(output) {
   }
 }
 
-function contender({ node, holds, shared, session, since, fence, identifier }) {
+function contender({ node, holds, shared, session, since, expiresIn, fence, identifier }) {
   return {
     node,
     holds,
     shared,
-    session: session.toString(),
-    since,
+    ...(session !== null && { session: session.toString() }),
+    ...(since !== null && { since }),
+    ...(expiresIn !== null && { expires_in: micros(expiresIn) }),
     fence: fence.toString(),
     identifier,
   };

@@ -176,11 +176,24 @@ def record(of: Record) -> dict[str, object]:
 
 
 def contender(
-    node: str, holds: bool, shared: bool, session: int, since: int, fence: int, identifier: str
+    node: str,
+    holds: bool,
+    shared: bool,
+    session: int | None,
+    since: int | None,
+    expires_in: float | None,
+    fence: int,
+    identifier: str,
 ) -> dict[str, object]:
     """A contender as the fields of its line, in their order."""
-    line: dict[str, object] = {"node": node, "holds": holds, "shared": shared, "session": str(session)}
-    return line | {"since": since, "fence": str(fence), "identifier": identifier}
+    line: dict[str, object] = {"node": node, "holds": holds, "shared": shared}
+    if session is not None:
+        line["session"] = str(session)
+    if since is not None:
+        line["since"] = since
+    if expires_in is not None:
+        line["expires_in"] = round(expires_in * 1_000_000)
+    return line | {"fence": str(fence), "identifier": identifier}
 
 
 def command(output: Command) -> dict[str, object]:

@@ -369,9 +369,11 @@ class Event:
         """swept: how many records the sweep has deleted."""
 
     @property
-    def found(self) -> tuple[tuple[str, bool, bool, int, int, int, str], ...] | None:
+    def found(
+        self,
+    ) -> tuple[tuple[str, bool, bool, int | None, int | None, float | None, int, str], ...] | None:
         """found: the contenders. Each is a tuple of node, holds, shared, session, since (milliseconds since
-        1970), fence and identifier.
+        1970), expires_in (in seconds), fence and identifier.
         """
 
 @final

@@ -7,30 +7,32 @@ use fencepost_core::{AcquireTimeout, Fence, Settings};
 use super::{Lock, contender::Contender};
 use crate::{Error, engine::ContenderParams};
 
-/// A contender for a lock on ZooKeeper, as [`Lock::contenders`] found it: of this process or
-/// another one, of fencepost or another library.
+/// A contender for a lock, as [`Lock::contenders`] found it: of this process or another one, of fencepost or another
+/// library. Redis stores no waiters, so there it is the holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Found {
-    /// The path of its node.
+    /// What names it on the server. ZooKeeper: the path of its node. Redis: the value of the lock's key.
     pub node: String,
     /// Whether it holds the lock, or waits.
     pub holds: bool,
     /// Whether it shares the lock with others of its kind: a reader.
     pub shared: bool,
-    /// The session that its node goes with.
-    pub session: i64,
-    /// Since when it holds or waits, by the server's clock.
-    pub since: SystemTime,
-    /// The [fence](crate::Grant::fence) that it has, or would have.
+    /// ZooKeeper: the session that owns its node.
+    pub session: Option<i64>,
+    /// ZooKeeper: since when it holds or waits, by the server's clock.
+    pub since: Option<SystemTime>,
+    /// Redis: how long its lease still runs if it does not renew it; `None` if the lease has no end.
+    pub expires_in: Option<Duration>,
+    /// The [fence](crate::Grant::fence) that it has, or would have. Redis: 0 for a holder of another library.
     pub fence: u64,
-    /// What its node says of it: see [`identifier`](crate::LockOptions::identifier).
+    /// ZooKeeper: the text in its node, see [`identifier`](crate::LockOptions::identifier).
     pub identifier: String,
 }
 
 impl Lock {
-    /// ZooKeeper: returns the holders of the lock and its waiters, in the order in which they came.
-    /// The answer is for people and tools; it may be out of date when you read it.
+    /// Returns the holders of the lock and its waiters, in the order in which they came. Redis stores no waiters, so
+    /// there it returns the holder. The answer is for people and tools; it may be out of date when you read it.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
@@ -52,7 +54,7 @@ impl Lock {
     ///
     /// # Errors
     /// [`Error::Refused`] if the server denies access, or if no server has answered within 5 s;
-    /// [`Error::Config`] on Redis, and for a multi-lock.
+    /// [`Error::Config`] for a multi-lock.
     pub async fn contenders(&self) -> Result<Vec<Found>, Error> {
         let found = self.inspect("list", None).await?;
         let mut found: Vec<_> = found.into_iter().map(Found::from).collect();
@@ -60,11 +62,10 @@ impl Lock {
         Ok(found)
     }
 
-    /// ZooKeeper: deletes a contender's node. A holder [loses](crate::Grant::lost) the lock; a
-    /// waiter goes to the end of the queue. If it was the holder, another contender gets the lock
-    /// while the old holder may still work: the old holder notices within a third of its session's
-    /// timeout, or at once if its lock is [revocable](crate::LockOptions::revocable). Until then
-    /// only its fence keeps it from doing harm.
+    /// Takes its place from a contender. A holder [loses](crate::Grant::lost) the lock; a waiter goes to the end of
+    /// the queue. If it was the holder, another contender gets the lock while the old holder may still work: the old
+    /// holder notices within a third of its session's timeout or of its lease. On ZooKeeper it notices at once if its
+    /// lock is [revocable](crate::LockOptions::revocable). Until then only its fence keeps it from doing harm.
     ///
     /// # Errors
     /// [`Error::Refused`] with [`Refusal::NoContender`](crate::Refusal::NoContender) if the
@@ -79,7 +80,8 @@ impl Lock {
     /// release the lock or keep it.
     ///
     /// # Errors
-    /// As [`break_contender`](Self::break_contender).
+    /// As [`break_contender`](Self::break_contender); also [`Error::Config`] on Redis, where a holder does not receive
+    /// requests.
     pub async fn revoke(&self, contender: &Found) -> Result<(), Error> {
         self.inspect("revoke", Some(contender)).await.map(drop)
     }
@@ -109,13 +111,16 @@ impl Lock {
 
 impl From<fencepost_core::Found> for Found {
     fn from(found: fencepost_core::Found) -> Self {
-        let since = Duration::from_millis(u64::try_from(found.since).unwrap_or_default());
+        let moment = |millis| {
+            SystemTime::UNIX_EPOCH + Duration::from_millis(u64::try_from(millis).unwrap_or_default())
+        };
         Self {
             node: found.node,
             holds: found.holds,
             shared: found.shared,
-            session: found.session.0,
-            since: SystemTime::UNIX_EPOCH + since,
+            session: found.session.map(|session| session.0),
+            since: found.since.map(moment),
+            expires_in: found.expires_in,
             fence: found.fence.0,
             identifier: found.identifier,
         }

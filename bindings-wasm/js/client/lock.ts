@@ -96,10 +96,10 @@ export class Lock {
   }
 
   /**
-   * ZooKeeper: returns the holders of the lock and its waiters, the oldest first. The answer is for people
-   * and tools. It may be out of date when you read it.
+   * Returns the holders of the lock and its waiters, the oldest first. Redis stores no waiters, so there it returns
+   * the holder. The answer is for people and tools. It may be out of date when you read it.
    *
-   * @throws ConfigError on Redis; Refused if the server denies access or does not answer within 5 s.
+   * @throws Refused if the server denies access or does not answer within 5 s; ConfigError for a multi-lock.
    */
   async contenders(): Promise<ContenderData[]> {
     const found = await this.#inspected("list", {});
@@ -118,10 +118,11 @@ export class Lock {
   }
 
   /**
-   * ZooKeeper: deletes a contender's node. A holder loses its lock, and may notice after another contender
-   * got it: only fences keep it from doing harm. A waiter loses its place in the queue.
+   * Takes its place from a contender. A holder loses its lock, and may notice after another contender got it: only
+   * fences keep it from doing harm. A waiter loses its place in the queue.
    *
-   * @throws as {@link revoke} does.
+   * @throws ConfigError for a contender that {@link contenders} has not returned; Refused (`no-contender`) if the
+   * contender is gone.
    */
   async breakContender(contender: ContenderData): Promise<void> {
     await this.#inspected("break", contender);

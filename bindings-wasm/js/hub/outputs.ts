@@ -76,21 +76,23 @@ export interface GrantData {
   readonly validUntil: number | null;
 }
 
-/** A contender that an inspection found. */
+/** A contender that an inspection found. Redis stores no waiters, so there it is the holder. */
 export interface ContenderData {
-  /** The path of its node. */
+  /** What names it on the server. ZooKeeper: the path of its node. Redis: the value of the lock's key. */
   readonly node: string;
   /** Whether it held the lock when the server listed the directory. */
   readonly holds: boolean;
   /** Whether it is a reader, which shares the lock with other readers. */
   readonly shared: boolean;
-  /** The session that owns the node. */
-  readonly session: bigint;
-  /** Since when it has been in the lock's directory, by the server's clock, in ms since 1970. */
-  readonly since: number;
-  /** The fence of its grant, or the fence that it would get. */
+  /** ZooKeeper: the session that owns the node; otherwise null. */
+  readonly session: bigint | null;
+  /** ZooKeeper: since when it has been in the lock's directory, by the server's clock, in ms since 1970. */
+  readonly since: number | null;
+  /** Redis: how long its lease still runs if it does not renew it, in ms; null if the lease has no end. */
+  readonly expiresIn: number | null;
+  /** The fence of its grant, or the fence that it would get. Redis: 0 for a holder of another library. */
   readonly fence: bigint;
-  /** The text in its node: a host name, for example. */
+  /** ZooKeeper: the text in its node, a host name, for example. */
   readonly identifier: string;
 }
 
@@ -329,12 +331,14 @@ export function contender(
   node: string,
   holds: boolean,
   shared: boolean,
-  session: bigint,
-  since: number,
+  session: bigint | undefined,
+  since: number | undefined,
+  expiresIn: number | undefined,
   fence: bigint,
   identifier: string,
 ): void {
-  contenders.push({ node, holds, shared, session, since, fence, identifier });
+  const [of, at, left] = [session ?? null, since ?? null, expiresIn ?? null];
+  contenders.push({ node, holds, shared, session: of, since: at, expiresIn: left, fence, identifier });
 }
 
 /** @internal */

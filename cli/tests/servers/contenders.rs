@@ -12,6 +12,10 @@ fn prefix() -> String {
     format!("{server}/cli-{}", std::process::id())
 }
 
+fn redis() -> String {
+    crate::url("redis", "FENCEPOST_REDIS")
+}
+
 /// What a command that has to go well prints.
 fn prints(arguments: &[&str]) -> String {
     let output = fencepost(arguments);
@@ -35,15 +39,15 @@ async fn held(client: &fencepost::Client, name: &str) -> Grant {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_holder_is_seen_asked_and_broken() {
     let url = prefix();
-    assert!(prints(&["contenders", &url, "x"]).contains("nobody holds"));
+    assert!(prints(&["contenders", "--url", &url, "x"]).contains("nobody holds"));
     let client = soon(fencepost::connect(&url)).await.unwrap();
     let grant = held(&client, "x").await;
     let fence = grant.fence().unwrap().to_string();
-    let table = prints(&["contenders", &url, "x"]);
+    let table = prints(&["contenders", "--url", &url, "x"]);
     for words in ["holds", "till-7", fence.as_str(), "-lock-"] {
         assert!(table.contains(words), "{words:?} is missing in\n{table}");
     }
-    let found: Value = serde_json::from_str(&prints(&["contenders", &url, "x", "--json"])).unwrap();
+    let found: Value = serde_json::from_str(&prints(&["contenders", "--url", &url, "x", "--json"])).unwrap();
     assert_eq!(found.as_array().unwrap().len(), 1);
     assert_eq!(
         (&found[0]["holds"], &found[0]["shared"]),
@@ -51,13 +55,13 @@ async fn a_holder_is_seen_asked_and_broken() {
     );
     assert_eq!(found[0]["fence"], fence.as_str());
     let node = found[0]["node"].as_str().unwrap();
-    assert!(prints(&["revoke", &url, "x", &fence]).contains(node));
+    assert!(prints(&["revoke", "--url", &url, "x", &fence]).contains(node));
     soon(grant.revoke_requested()).await;
     assert!(grant.is_valid());
-    assert!(prints(&["break", &url, "x", &fence]).contains(node));
+    assert!(prints(&["break", "--url", &url, "x", &fence]).contains(node));
     assert_eq!(soon(grant.lost()).await.reason(), Loss::Deleted);
-    let output = fencepost(&["break", &url, "x", &fence]);
-    assert_eq!(output.status.code(), Some(2));
+    let output = fencepost(&["break", "--url", &url, "x", &fence]);
+    assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stderr).unwrap();
     assert!(text.contains(&fence) && text.contains("no contender"), "{text}");
     soon(client.close()).await.unwrap();
@@ -77,14 +81,15 @@ async fn other_kinds_are_seen_too() {
         .await
         .unwrap();
     let fence = nightly.fence().unwrap().to_string();
-    let table = prints(&["contenders", &url, "nightly", "--of", "single"]);
+    let table = prints(&["contenders", "--url", &url, "nightly", "--of", "single"]);
     assert!(table.contains("till-7") && table.contains(&fence), "{table}");
-    prints(&["break", &url, "nightly", &fence, "--of", "single"]);
+    prints(&["break", "--url", &url, "nightly", &fence, "--of", "single"]);
     assert_eq!(soon(nightly.lost()).await.reason(), Loss::Deleted);
-    let table = prints(&["contenders", &url, "prices", "--of", "read-write"]);
+    let table = prints(&["contenders", "--url", &url, "prices", "--of", "read-write"]);
     assert!(table.contains("shares"), "{table}");
     let table = prints(&[
         "contenders",
+        "--url",
         &url,
         "presses",
         "--of",
@@ -101,30 +106,62 @@ async fn other_kinds_are_seen_too() {
 fn what_makes_no_sense_is_refused() {
     let url = prefix();
     for (arguments, word) in [
+        (&["status", "--url", &url, "x", "--quiet", "--json"][..], "--json"),
+        (&["status", "--url", "memory:", "x"], "no other process"),
         (
-            &["contenders", "redis://localhost:1", "x"][..],
-            "no server answered in time (redis://localhost:1/0",
+            &["contenders", "--url", "http://localhost", "x"],
+            "unknown scheme",
         ),
-        (&["contenders", "http://localhost", "x"], "unknown scheme"),
-        (&["contenders", &url], "<NAME>"),
-        (&["contenders", &url, "a//b"], "a//b"),
-        (&["contenders", &url, "x", "--of", "sieve"], "sieve"),
+        (&["contenders", "--url", &url], "<NAME>"),
+        (&["contenders", "--url", &url, "a//b"], "a//b"),
+        (&["contenders", "--url", &url, "x", "--of", "sieve"], "sieve"),
         (
-            &["contenders", &url, "x", "--of", "single", "--layout", "kazoo"],
+            &[
+                "contenders",
+                "--url",
+                &url,
+                "x",
+                "--of",
+                "single",
+                "--layout",
+                "kazoo",
+            ],
             "layout",
         ),
-        (&["contenders", &url, "x", "--of", "semaphore"], "--permits"),
         (
-            &["contenders", &url, "x", "--of", "semaphore", "--permits", "0"],
+            &["contenders", "--url", &url, "x", "--of", "semaphore"],
+            "--permits",
+        ),
+        (
+            &[
+                "contenders",
+                "--url",
+                &url,
+                "x",
+                "--of",
+                "semaphore",
+                "--permits",
+                "0",
+            ],
             "permits",
         ),
         (
-            &["contenders", &url, "x", "--of", "read-write", "--layout", "plain"],
+            &[
+                "contenders",
+                "--url",
+                &url,
+                "x",
+                "--of",
+                "read-write",
+                "--layout",
+                "plain",
+            ],
             "plain",
         ),
         (
             &[
                 "contenders",
+                "--url",
                 &url,
                 "x",
                 "--layout",
@@ -135,12 +172,13 @@ fn what_makes_no_sense_is_refused() {
             "a/b",
         ),
         (
-            &["contenders", &url, "x", "--node-prefix", "till-"],
+            &["contenders", "--url", &url, "x", "--node-prefix", "till-"],
             "--layout plain",
         ),
         (
             &[
                 "contenders",
+                "--url",
                 &url,
                 "x",
                 "--layout",
@@ -150,22 +188,39 @@ fn what_makes_no_sense_is_refused() {
             ],
             "--layout plain",
         ),
-        (&["contenders", &url, "x", "--permits", "2"], "--of semaphore"),
-        (&["contenders", "memory:", "x"], "no other process"),
-        (&["break", "Memory:shop", "x", "7"], "no other process"),
-        (&["break", &url, "x"], "<FENCE>"),
-        (&["break", &url, "x", "many"], "many"),
-        (&["revoke", &url, "x", "7"], "no contender"),
+        (
+            &["contenders", "--url", &url, "x", "--permits", "2"],
+            "--of semaphore",
+        ),
+        (&["contenders", "--url", "memory:", "x"], "no other process"),
+        (&["break", "--url", "Memory:shop", "x", "7"], "no other process"),
+        (&["break", "--url", &url, "x"], "<FENCE>"),
+        (&["break", "--url", &url, "x", "many"], "many"),
+        (&["--url", &url, "contenders", "--url", &url, "x"], "twice"),
+        (
+            &["contenders", "--url", &redis(), "x", "--of", "election"],
+            "Redis",
+        ),
     ] {
-        let output = fencepost(arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
-        let text = String::from_utf8(output.stderr).unwrap();
-        assert!(
-            text.contains(word),
-            "{arguments:?}: {word:?} is missing in\n{text}"
-        );
-        assert!(!text.contains("this acquire"), "{text}");
+        refused(arguments, 2, word);
     }
+    refused(&["revoke", "--url", &url, "x", "7"], 1, "no contender");
+    for command in ["contenders", "status"] {
+        let arguments = [command, "--url", "redis://localhost:1", "x"];
+        refused(&arguments, 4, "no server answered in time (redis://localhost:1/0");
+    }
+}
+
+/// A command that fails, with this exit code and this word.
+fn refused(arguments: &[&str], code: i32, word: &str) {
+    let output = fencepost(arguments);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        text.contains(word),
+        "{arguments:?}: {word:?} is missing in\n{text}"
+    );
+    assert!(!text.contains("this acquire"), "{text}");
 }
 
 #[test]
@@ -175,9 +230,69 @@ fn a_reader_that_has_gone_is_no_error() {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let status = std::process::Command::new(env!("CARGO_BIN_EXE_fencepost"))
-        .args(["contenders", &url, "x"])
+        .args(["contenders", "--url", &url, "x"])
         .stdout(writer)
         .status()
         .unwrap();
     assert!(status.success(), "{status}");
+}
+
+/// What `status` prints, and its exit code.
+fn status(url: &str, name: &str, more: &[&str]) -> (Option<i32>, String) {
+    let output = fencepost(&[&["status", "--url", url, name], more].concat());
+    (output.status.code(), String::from_utf8(output.stdout).unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_status_says_who_holds() {
+    let url = prefix();
+    assert_eq!(status(&url, "y", &[]), (Some(1), "\"y\" is free\n".into()));
+    assert_eq!(status(&url, "y", &["--quiet"]), (Some(1), String::new()));
+    let client = soon(fencepost::connect(&url)).await.unwrap();
+    let grant = held(&client, "y").await;
+    let (code, text) = status(&url, "y", &[]);
+    let begin = format!("\"y\" is held: fence {}, for ", grant.fence().unwrap());
+    assert!(code == Some(0) && text.starts_with(&begin), "{text}");
+    assert!(text.ends_with("by \"till-7\"\n"), "{text}");
+    assert_eq!(status(&url, "y", &["--quiet"]), (Some(0), String::new()));
+    let (_, text) = status(&url, "y", &["--json"]);
+    let json: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((&json["held"], &json["waiting"]), (&true.into(), &0.into()));
+    soon(client.close()).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_holder_on_redis_is_seen_and_broken() {
+    let (url, name) = (redis(), format!("cli-{}", std::process::id()));
+    assert_eq!(status(&url, &name, &[]).0, Some(1));
+    assert!(prints(&["contenders", "--url", &url, &name]).contains("nobody holds"));
+    let client = soon(fencepost::connect(&url)).await.unwrap();
+    let grant = soon(client.lock(&name).unwrap().acquire()).await.unwrap();
+    let fence = grant.fence().unwrap().to_string();
+    let (code, text) = status(&url, &name, &[]);
+    assert!(
+        code == Some(0) && text.contains(&fence) && text.contains("lease ends in "),
+        "{text}"
+    );
+    let json: Value = serde_json::from_str(&status(&url, &name, &["--json"]).1).unwrap();
+    let holder = &json["holders"][0];
+    assert_eq!(
+        (&holder["fence"], &json["waiting"]),
+        (&fence.as_str().into(), &Value::Null)
+    );
+    assert!(
+        (1..=10_000).contains(&holder["expires_in_ms"].as_u64().unwrap()),
+        "{json}"
+    );
+    let token = holder["node"].as_str().unwrap();
+    assert!(prints(&["contenders", "--url", &url, &name]).contains(token));
+    refused(&["revoke", "--url", &url, &name, &fence], 2, "break");
+    assert!(prints(&["break", "--url", &url, &name, &fence]).contains(token));
+    assert_eq!(status(&url, &name, &["--quiet"]).0, Some(1));
+    assert!(matches!(
+        soon(grant.release()).await,
+        Err(fencepost::Error::Lost(_))
+    ));
+    refused(&["break", "--url", &url, &name, &fence], 1, "no contender");
+    soon(client.close()).await.unwrap();
 }

@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use crate::ConfigError;
+use crate::{Action, ConfigError, Fence};
 
 use super::{Value, ValueType};
 
@@ -44,6 +44,32 @@ pub(super) struct Draft {
     pub(super) result: Option<String>,
 }
 
+impl Draft {
+    pub(super) fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or_default()
+    }
+
+    /// What an inspection does; `None` if the settings are not those of an inspection.
+    pub(super) fn action(&self) -> Result<Option<Action>, ConfigError> {
+        let node = self.node.clone().unwrap_or_default();
+        let given = self.fence.as_deref().unwrap_or_default();
+        let fence = given.parse().map(Fence);
+        Ok(Some(match (self.action.as_deref(), fence) {
+            (None, _) => return Ok(None),
+            (Some("list"), _) => Action::List,
+            (Some("break" | "revoke"), Err(_)) => {
+                return invalid("fence", given, "give the contender's fence as a decimal number");
+            }
+            (Some("break"), Ok(fence)) => Action::Break { node, fence },
+            (Some("revoke"), Ok(fence)) => Action::Revoke { node, fence },
+            (Some(other), _) => {
+                let why = "it is one of \"list\", \"break\" and \"revoke\"";
+                return invalid("action", other, why);
+            }
+        }))
+    }
+}
+
 type To<T> = fn(&mut Draft) -> &mut Option<T>;
 
 /// Where a value goes, which also decides its type.
@@ -81,4 +107,9 @@ impl Slot {
         }
         Ok(())
     }
+}
+
+pub(super) fn invalid<T>(option: &'static str, value: &str, why: &'static str) -> Result<T, ConfigError> {
+    let value = value.into();
+    Err(ConfigError::InvalidOption { option, value, why })
 }

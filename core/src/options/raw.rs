@@ -4,7 +4,6 @@ use alloc::{string::String, vec::Vec};
 
 use crate::{
     ConfigError, Fence, Settings,
-    redis::LockSettings,
     text::{decimal, quoted},
 };
 
@@ -72,7 +71,7 @@ impl RawSettings {
     }
 
     /// The settings of an inspection of this lock. `action` is `list`; or `break` or `revoke`, with the contender that
-    /// is meant: the path of its node, and its fence.
+    /// is meant: its [node](crate::Found::node), and its fence.
     #[must_use]
     pub fn inspecting(self, action: &str, contender: Option<(&str, Fence)>) -> Self {
         let inspecting = self.with("action", action);
@@ -159,24 +158,18 @@ impl RawSettings {
 impl RawSettings {
     /// The settings for Redis of this kind.
     fn redis(self, kind: Kind) -> Result<Settings, ConfigError> {
-        if self.has("action") {
-            return Err(unknown::inspection(kind));
-        }
         let draft = self.draft(Server::Redis, kind)?;
         if Kind::OPERATIONS.contains(&kind) {
             return draft.operation(kind, &draft.scope_on_redis()?);
         }
-        let name = draft.name.as_deref().unwrap_or_default();
-        draft
-            .redis(name)
-            .map(|settings| Settings::Redis(LockSettings::String(settings)))
+        draft.redis_lock().map(Settings::Redis)
     }
 
     /// The settings for ZooKeeper, or for `memory:`, of this kind.
     fn zookeeper(self, server: Server, kind: Kind) -> Result<Settings, ConfigError> {
         let inspects = kind != Kind::Inspection && self.has("action");
         if inspects && kind == Kind::MultiLock {
-            return Err(unknown::inspection(kind));
+            return Err(unknown::inspection());
         }
         let draft = self.draft(server, kind)?;
         if Kind::OPERATIONS.contains(&kind) {

@@ -1,17 +1,30 @@
 //! The settings of a lock on Redis.
 
 use crate::{
-    ConfigError, Owner, lease,
-    redis::{LeaseSettings, StringSettings},
+    Action, ConfigError, Owner, lease,
+    redis::{LeaseSettings, LockSettings, StepSettings, StringSettings},
     settings::duration,
 };
 
-use super::Draft;
+use super::{Draft, unknown};
 
 impl Draft {
     /// Whether an option of Redis was given.
     pub(super) const fn has_lease(&self) -> bool {
         self.ttl.is_some() || self.renew.is_some() || self.margin.is_some() || self.poll.is_some()
+    }
+
+    /// The settings of a contender for a lock, or of an inspection of the lock.
+    pub(super) fn redis_lock(&self) -> Result<LockSettings, ConfigError> {
+        let lock = self.redis(self.name())?;
+        Ok(match self.action()? {
+            None => LockSettings::String(lock),
+            Some(Action::List) => LockSettings::Step(StepSettings::list(lock)),
+            Some(Action::Break { node, fence }) => {
+                LockSettings::Step(StepSettings::break_holder(lock, node, fence))
+            }
+            Some(Action::Revoke { .. }) => return Err(unknown::revocation()),
+        })
     }
 
     pub(super) fn redis(&self, name: &str) -> Result<StringSettings, ConfigError> {

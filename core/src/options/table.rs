@@ -268,19 +268,19 @@ pub static OPTIONS: [OptionSpec; 33] = [
     field(
         "action",
         Slot::Text(|draft| &mut draft.action),
-        ZOOKEEPER,
+        ALL,
         LOCKS | INSPECTION,
     ),
     field(
         "node",
         Slot::Text(|draft| &mut draft.node),
-        ZOOKEEPER,
+        ALL,
         LOCKS | INSPECTION,
     ),
     field(
         "fence",
         Slot::Text(|draft| &mut draft.fence),
-        ZOOKEEPER,
+        ALL,
         LOCKS | INSPECTION,
     ),
 ];

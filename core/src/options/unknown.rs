@@ -38,12 +38,15 @@ pub(super) fn kind(kind: Kind) -> ConfigError {
 }
 
 /// The error for an inspection of a lock without a queue of its own.
-pub(super) fn inspection(kind: Kind) -> ConfigError {
-    let why = match kind {
-        Kind::MultiLock => "a multi-lock has no queue of its own: inspect each of its locks",
-        _ => "only ZooKeeper has it: Redis does not store the waiters",
-    };
+pub(super) fn inspection() -> ConfigError {
+    let why = "a multi-lock has no queue of its own: inspect each of its locks";
     error("contenders", why.into())
+}
+
+/// The error for a request that a holder on Redis would not receive.
+pub(super) fn revocation() -> ConfigError {
+    let why = "only ZooKeeper has it: a holder on Redis does not receive requests; to take the lock from it, break it";
+    error("revoke", why.into())
 }
 
 fn error(option: &str, known: Cow<'static, str>) -> ConfigError {

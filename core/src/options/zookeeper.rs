@@ -3,13 +3,13 @@
 use alloc::vec::Vec;
 
 use crate::{
-    ConfigError, Fence, Owner,
+    Action, ConfigError, Owner,
     settings::duration,
     text::{decimal, signed},
-    zookeeper::{Action, ContenderSettings, InspectionSettings, Layout, LockSettings, Role},
+    zookeeper::{ContenderSettings, InspectionSettings, Layout, LockSettings, Role},
 };
 
-use super::{Draft, Kind, unknown};
+use super::{Draft, Kind, draft::invalid, unknown};
 
 /// Each lock costs a node, a list and two watches.
 const MOST_LOCKS: usize = 64;
@@ -95,30 +95,12 @@ impl Draft {
     }
 
     fn inspection(&self, of: Role) -> Result<LockSettings, ConfigError> {
-        let node = self.node.clone().unwrap_or_default();
-        let given = self.fence.as_deref().unwrap_or_default();
-        let fence = given.parse().map(Fence);
-        let action = match (self.action.as_deref(), fence) {
-            (None | Some("list"), _) => Action::List,
-            (Some("break" | "revoke"), Err(_)) => {
-                return invalid("fence", given, "give the contender's fence as a decimal number");
-            }
-            (Some("break"), Ok(fence)) => Action::Break { node, fence },
-            (Some("revoke"), Ok(fence)) => Action::Revoke { node, fence },
-            (Some(other), _) => {
-                let why = "it is one of \"list\", \"break\" and \"revoke\"";
-                return invalid("action", other, why);
-            }
-        };
+        let action = self.action()?.unwrap_or(Action::List);
         let mut settings = InspectionSettings::new(self.prefix(), self.name(), self.layout()?, of, action)?;
         if let Some(limit) = duration("answer_within", self.answer_within)? {
             settings.answer_within = limit;
         }
         Ok(LockSettings::Inspection(settings))
-    }
-
-    fn name(&self) -> &str {
-        self.name.as_deref().unwrap_or_default()
     }
 
     fn prefix(&self) -> &str {
@@ -163,9 +145,4 @@ impl Draft {
                 why: "a semaphore has from 1 to 4294967295 permits",
             })
     }
-}
-
-fn invalid<T>(option: &'static str, value: &str, why: &'static str) -> Result<T, ConfigError> {
-    let value = value.into();
-    Err(ConfigError::InvalidOption { option, value, why })
 }

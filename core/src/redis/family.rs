@@ -23,7 +23,7 @@ pub enum LockSettings {
     String(StringSettings),
     /// A claim on an operation.
     Claim(ClaimSettings),
-    /// One request about an operation or a value.
+    /// One request about an operation or a value, or an inspection of a lock.
     Step(StepSettings),
 }
 

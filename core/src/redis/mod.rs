@@ -2,7 +2,7 @@
 //!
 //! - [`Contender`]: one contender for a lock or a claim. `subject.rs` has what a lock and a claim differ in: the scripts,
 //!   and what their answers mean (`lock.rs`, `claim.rs`).
-//! - [`SingleStep`]: one request about an operation or a value.
+//! - [`SingleStep`]: one request about an operation or a value, or an inspection of a lock (`inspection.rs`).
 //! - [`Subscriptions`]: what the machines of one client share.
 //!
 //! # Locks
@@ -23,6 +23,7 @@ mod ask;
 pub mod claim;
 mod contender;
 mod family;
+mod inspection;
 mod lock;
 mod member;
 mod reply;

@@ -89,6 +89,22 @@ scripts! {
     /// - The script frees the lock before it writes anything else. If the server does not permit the announcement, the
     ///   script ignores that: waiters also poll.
     Release = ["release"], "5ef42edee06d1231c6247cd90cbbaf53b619df58";
+    /// Layout `string`: reports the holder of a lock.
+    ///
+    /// - KEYS: lock, fence, tombstone of this attempt.
+    /// - ARGV: how long to keep the tombstone in ms.
+    /// - Answers `{}`: there is no holder. `{holder, ms left or -1 if the key has no end, fence}`: `holder` is the
+    ///   lock's value, and `fence` the last one that the lock has given, or an empty text.
+    /// - There is no tombstone: see above why the script begins with a write.
+    Holder = ["holder"], "803b254264bd810fa14322c29b945fd180bc2d23";
+    /// Layout `string`: takes the lock from its holder, and then notifies the waiters.
+    ///
+    /// - KEYS: lock, tombstone of the holder's attempt, tombstone of this attempt.
+    /// - ARGV: the holder's value, channel, how long to keep the tombstones in ms.
+    /// - Answers `{1}`: taken, now or by an earlier request of this attempt. `{0}`: this holder did not hold the lock.
+    /// - The holder's tombstone is that of a lost lock: a release of the holder answers `0`, and an acquire of it that
+    ///   arrives late takes no lock.
+    Break = ["break"], "2176c77ad139369fc2373bc06f4ebcf7e360a360";
     /// Asks to run an operation. See [`claim`](super::claim).
     Claim = ["claim/record", "claim/claiming", "claim/claim"], "8471937ff0c225df3fc5d71f256d1b084679edaf";
     /// Extends the lease of a claim. See [`claim`](super::claim).

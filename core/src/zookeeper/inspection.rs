@@ -19,15 +19,15 @@ mod states;
 use alloc::{collections::VecDeque, string::String, vec::Vec};
 
 use crate::{
-    Cause, CommandId, Event, Failure, Fence, Found, Instant, Intent, Misuse, Refusal, SessionId, Timer,
-    jitter::Jitter, outbox::Outbox, states::Trail, text::decimal,
+    Action, Cause, CommandId, Event, Failure, Fence, Found, Instant, Intent, Misuse, Refusal, SessionId,
+    Timer, jitter::Jitter, outbox::Outbox, states::Trail, text::decimal,
 };
 
 use super::{
     Verdict, classify_error,
     contender::REVOKE,
     path,
-    settings::{Action, InspectionSettings},
+    settings::InspectionSettings,
     wire::{Answer, Request, Stat, code},
 };
 

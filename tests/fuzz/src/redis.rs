@@ -85,6 +85,11 @@ fn healthy(request: &Request) -> (Reply, &'static str) {
         Some(Script::Issue) => (words(&["issued"]), "issued"),
         Some(Script::Update) => (words(&["applied", "1"]), "applied"),
         Some(Script::Look) => (words(&["looked", NO_RECORD]), "looked for nothing"),
+        Some(Script::Holder) => (
+            Array(vec![Bytes(b"token".to_vec()), Int(250), Bytes(b"17".to_vec())]),
+            "found",
+        ),
+        Some(Script::Break) => (Array(vec![Int(1)]), "found"),
         Some(Script::Forget) => (words(&["forgotten"]), "forgotten"),
         _ => (Array(vec![Int(1), Bytes(b"17".to_vec())]), "yes"),
     }

@@ -156,8 +156,13 @@ struct Shown<'a> {
     node: &'a str,
     holds: bool,
     shared: bool,
-    session: String,
-    since: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since: Option<i64>,
+    /// In microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    expires_in: Option<u128>,
     fence: String,
     identifier: &'a str,
 }
@@ -168,8 +173,9 @@ impl<'a> From<&'a Found> for Shown<'a> {
             node: &found.node,
             holds: found.holds,
             shared: found.shared,
-            session: found.session.0.to_string(),
+            session: found.session.map(|session| session.0.to_string()),
             since: found.since,
+            expires_in: found.expires_in.map(|left| left.as_micros()),
             fence: found.fence.to_string(),
             identifier: &found.identifier,
         }

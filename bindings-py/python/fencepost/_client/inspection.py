@@ -14,24 +14,26 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 @dataclass(frozen=True)
 class Found:
-    """A contender for a lock on ZooKeeper. It may be of this process or another one, and of fencepost or of
-    another library.
+    """A contender for a lock. It may be of this process or another one, and of fencepost or of another
+    library. Redis stores no waiters, so there it is the holder.
     """
 
     node: str
-    """The path of its node."""
+    """What names it on the server. ZooKeeper: the path of its node. Redis: the value of the lock's key."""
     holds: bool
     """True: it holds the lock. False: it waits."""
     shared: bool
     """Whether it is a reader, which can share the lock with other readers."""
-    session: int
-    """The session that made its node. The server deletes the node when the session ends."""
-    since: datetime
-    """When its node was created, by the server's clock."""
+    session: int | None
+    """ZooKeeper: the session that made its node. The server deletes the node when the session ends."""
+    since: datetime | None
+    """ZooKeeper: when its node was created, by the server's clock."""
+    expires_in: float | None
+    """Redis: how long its lease still runs if it does not renew it, in seconds. None: it has no end."""
     fence: int
-    """The fence that it has, or would have."""
+    """The fence that it has, or would have. Redis: 0 for a holder of another library."""
     identifier: str
-    """The text that it has written into its node."""
+    """ZooKeeper: the text that it has written into its node."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Subject:
     raw: RawSettings
 
     def settings(self, action: str, contender: Found | None = None) -> Settings:
-        """The settings of one inspection. Raises ConfigError on Redis, and if ``contender`` is not valid."""
+        """The settings of one inspection. Raises ConfigError if ``contender`` is not valid."""
         raw = {**self.raw, "action": action}
         if action != "list":
             if not isinstance(contender, Found):
@@ -55,7 +57,11 @@ def found(event: Event | None) -> list[Found]:
     """The contenders that an inspection has found, in the order in which they came."""
     contenders = (event.found if event is not None else None) or ()
     all = [
-        Found(node, holds, shared, session, _EPOCH + timedelta(milliseconds=since), fence, identifier)
-        for node, holds, shared, session, since, fence, identifier in contenders
+        Found(node, holds, shared, session, _moment(since), expires_in, fence, identifier)
+        for node, holds, shared, session, since, expires_in, fence, identifier in contenders
     ]
     return sorted(all, key=lambda one: one.fence)
+
+
+def _moment(millis: int | None) -> datetime | None:
+    return None if millis is None else _EPOCH + timedelta(milliseconds=millis)

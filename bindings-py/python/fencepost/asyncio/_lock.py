@@ -90,10 +90,11 @@ class Lock(_Scoped):
         return Scope(self, acquire_timeout(timeout, blocking))
 
     async def contenders(self) -> list[Found]:
-        """ZooKeeper: lists the lock's holders and waiters, in the order in which they came.
+        """Lists the lock's holders and waiters, in the order in which they came. Redis stores no waiters, so
+        there the list is the holder.
 
         The list is for people and tools. It can be out of date as soon as it is returned, so do not decide
-        by it who may use the resource. Raises Refused; ConfigError on Redis.
+        by it who may use the resource. Raises Refused; ConfigError for a multi-lock.
         """
         return await self._inspect("list")
 
@@ -102,15 +103,16 @@ class Lock(_Scoped):
 
         The holder sees the request in :attr:`Grant.revoke_requested`. It may release the lock or keep it.
         Raises Refused (``no-contender``) if the contender no longer exists; ConfigError for a contender of
-        another lock.
+        another lock, and on Redis, where a holder does not receive requests.
         """
         await self._inspect("revoke", contender)
 
     async def break_contender(self, contender: Found) -> None:
-        """ZooKeeper: deletes a contender's node. A holder loses the lock; a waiter enters the queue again.
+        """Takes its place from a contender. A holder loses the lock; a waiter enters the queue again.
 
-        The holder learns of its loss within a third of its session timeout. Until then another contender may
-        hold the lock too, so only the fence protects the resource. Raises the same errors as :meth:`revoke`.
+        The holder learns of its loss within a third of its session timeout or of its lease. Until then
+        another contender may hold the lock too, so only the fence protects the resource. Raises Refused
+        (``no-contender``) if the contender no longer exists; ConfigError for a contender of another lock.
         """
         await self._inspect("break", contender)
 

@@ -1,13 +1,16 @@
 //! Checked settings of the machines, and the names of keys.
 
 mod claim;
+mod step;
 mod string;
 
 use core::time::Duration;
 
 use crate::{ConfigError, lease};
 
-pub use claim::{ClaimSettings, StepSettings};
+pub use claim::ClaimSettings;
+pub(super) use step::Question;
+pub use step::StepSettings;
 pub use string::StringSettings;
 
 /// The default of [`LeaseSettings::poll`] for a lock.

@@ -1,4 +1,5 @@
-//! One request about an operation or a value that is not a claim: issue, register, update, look, settle, forget.
+//! One request that is not an acquire. About an operation or a value: issue, register, update, look, settle, forget. Or
+//! an inspection of a lock: find its holder, or take the lock from it.
 //!
 //! ```text
 //!           acquire            answer, refusal
@@ -26,13 +27,14 @@ use crate::{
 
 use super::{
     ask::TOMBSTONE,
-    claim as scripts,
+    claim as scripts, inspection,
     reply::Trouble,
-    settings::StepSettings,
+    scripts::Call,
+    settings::{Question, StepSettings},
     wire::{Notice, Reply, Request},
 };
 
-/// A machine that makes one request about an operation or a value.
+/// A machine that makes one request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SingleStep {
     settings: StepSettings,
@@ -76,7 +78,7 @@ impl SingleStep {
     /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match intent.of_one_request(self.is_idle())? {
-            OfOneRequest::Begin(_) if self.settings.asks.is_none() => {
+            OfOneRequest::Begin(_) if self.settings.question == Question::Nothing => {
                 self.out.event(Event::Swept { deleted: 0 });
             }
             OfOneRequest::Begin(acquire_timeout) => {
@@ -110,18 +112,39 @@ impl SingleStep {
     }
 
     fn ask(&mut self, now: Instant, with_text: bool) {
-        let Some((name, step)) = &self.settings.asks else {
+        let Some(call) = self.call() else {
             return;
         };
-        let request = claim::Request {
-            attempt: self.attempt,
-            step: step.clone(),
-        };
-        let call = scripts::call(name, &request, TOMBSTONE);
         let limit = now.plus(self.settings.answer_within);
         let id = self.out.command(Request::script(call, with_text), Some(limit));
         self.running = Some(id);
         self.out.set(Timer::Retry, limit);
+    }
+
+    /// The script to run; `None` if there is nothing to ask.
+    fn call(&self) -> Option<Call> {
+        let attempt = self.attempt;
+        Some(match &self.settings.question {
+            Question::Operation(name, step) => {
+                let step = step.clone();
+                scripts::call(name, &claim::Request { attempt, step }, TOMBSTONE)
+            }
+            Question::Holder(lock) => inspection::find(lock, attempt),
+            Question::Break { lock, token, .. } => inspection::take(lock, token, attempt),
+            Question::Nothing => return None,
+        })
+    }
+
+    /// What the server's answer means.
+    fn meaning(&self, reply: &Reply) -> Result<Result<Event, (Refusal, Cause)>, Trouble> {
+        match &self.settings.question {
+            Question::Operation(_, step) => {
+                scripts::answer(reply).map(|answer| outcome::of_step(answer, step, self.attempt))
+            }
+            Question::Holder(_) => inspection::found(reply).map(Ok),
+            Question::Break { token, fence, .. } => inspection::taken(reply, token, *fence),
+            Question::Nothing => Err(Trouble::Shape),
+        }
     }
 
     fn ask_later(&mut self, now: Instant, trouble: Cause) {
@@ -133,11 +156,8 @@ impl SingleStep {
 
     /// Handles the outcome of the script in flight. Returns whether the reply has the shape of an answer.
     fn answered(&mut self, now: Instant, id: CommandId, result: Result<Reply, Failure>) -> bool {
-        let Some((_, step)) = &self.settings.asks else {
-            return true;
-        };
         let answer = match result {
-            Ok(reply) => scripts::answer(&reply),
+            Ok(reply) => self.meaning(&reply),
             Err(Failure::NotSent | Failure::Unknown) => {
                 self.ask_later(now, Cause::command(id));
                 return true;
@@ -148,13 +168,11 @@ impl SingleStep {
             }
         };
         match answer {
-            Ok(answer) => match outcome::of_step(answer, step, self.attempt) {
-                Ok(event) => self.finish(event),
-                Err((reason, cause)) => {
-                    let command = Some(id);
-                    self.refuse(reason, Cause { command, ..cause });
-                }
-            },
+            Ok(Ok(event)) => self.finish(event),
+            Ok(Err((reason, cause))) => {
+                let command = Some(id);
+                self.refuse(reason, Cause { command, ..cause });
+            }
             Err(Trouble::NoScript) => self.ask(now, true),
             Err(Trouble::Transient(detail)) => self.ask_later(now, Cause::answer(id, detail)),
             Err(Trouble::Unwritable(detail)) => {

@@ -85,8 +85,9 @@ impl InspectionSettings {
             node: contender.path.clone(),
             holds: contender.holds == Holds::Yes,
             shared: contender.shared,
-            session: SessionId(stat.ephemeral_owner),
-            since: stat.created,
+            session: Some(SessionId(stat.ephemeral_owner)),
+            since: Some(stat.created),
+            expires_in: None,
             fence: stat.fence(),
             identifier: String::from_utf8_lossy(self.layout.identifier(data)).into_owned(),
         }

@@ -5,10 +5,8 @@ use core::time::Duration;
 
 use super::Inspection;
 use crate::{
-    AcquireTimeout, CommandId, Fence, Instant, Intent, Machine, Misuse, Outcome, Output, SessionId,
-    zookeeper::{
-        Action, Answer, InspectionSettings, Layout, Notice, Reply, Request, Role, SessionState, Stat, code,
-    },
+    AcquireTimeout, Action, CommandId, Fence, Instant, Intent, Machine, Misuse, Outcome, Output, SessionId,
+    zookeeper::{Answer, InspectionSettings, Layout, Notice, Reply, Request, Role, SessionState, Stat, code},
 };
 
 const NOW: Instant = Instant::from_micros(1_000_000);

@@ -137,7 +137,7 @@ impl Views {
         });
         // The first waiter of a semaphore has a node in the queue and a permit beyond those that are held: a list has the first of them.
         let waits = |one: &Shown| {
-            let queued = |found: &&Found| !found.holds && found.session == one.session;
+            let queued = |found: &&Found| !found.holds && found.session == Some(one.session);
             let permit = |found: &Found| {
                 self.ever
                     .iter()
@@ -181,7 +181,7 @@ fn is(found: &Found, shown: &Shown) -> bool {
         shared,
         ..
     } = shown;
-    (&found.node, found.fence.0, found.session, found.shared) == (node, *fence, *session, *shared)
+    (&found.node, found.fence.0, found.session, found.shared) == (node, *fence, Some(*session), *shared)
 }
 
 #[cfg(test)]
@@ -206,8 +206,9 @@ mod tests {
             node: node.into(),
             holds,
             shared: false,
-            session: SessionId(7),
-            since: 0,
+            session: Some(SessionId(7)),
+            since: Some(0),
+            expires_in: None,
             fence: Fence(fence),
             identifier: String::new(),
         }

@@ -123,7 +123,7 @@ fn every_script_begins_with_a_write() {
         Step::Forget { guard: 1 },
     ];
     // All but those of locks.
-    assert_eq!(steps.len(), Script::ALL.len() - 3);
+    assert_eq!(steps.len(), Script::ALL.len() - 5);
     for step in steps {
         let request = Request { attempt, step };
         both.server.set(Condition::Replica, true);

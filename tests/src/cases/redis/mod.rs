@@ -5,6 +5,7 @@ mod claims;
 mod errors;
 mod hints;
 mod holding;
+mod inspection;
 mod leaving;
 mod lost_replies;
 mod misuse;
@@ -26,6 +27,7 @@ pub(super) fn cases() -> Vec<super::Case> {
         errors::cases(),
         misuse::cases(),
         owners::cases(),
+        inspection::cases(),
         claims::cases(),
     ]
     .concat()

@@ -329,8 +329,9 @@ fn describe(node: &str, stat: Stat, holds: bool) -> Found {
         node: node.into(),
         holds,
         shared: false,
-        session: SessionId(stat.ephemeral_owner),
-        since: stat.created,
+        session: Some(SessionId(stat.ephemeral_owner)),
+        since: Some(stat.created),
+        expires_in: None,
         fence: Fence(u64::try_from(stat.czxid).unwrap_or_default()),
         identifier: String::new(),
     }

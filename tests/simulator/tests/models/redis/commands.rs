@@ -156,7 +156,13 @@ fn command(chance: &mut Chance) -> Vec<Word> {
 
 /// A script of ours, as its machine sends it, on keys that others write to.
 fn own_script(chance: &mut Chance) -> Vec<Word> {
-    let script = *chance.pick(&[&Script::Acquire, &Script::Renew, &Script::Release]);
+    let script = *chance.pick(&[
+        &Script::Acquire,
+        &Script::Renew,
+        &Script::Release,
+        &Script::Holder,
+        &Script::Break,
+    ]);
     let key = chance.pick(KEYS);
     let owner = if chance.one_in(3) { "other" } else { "owner" };
     let (tombstone, channel) = (format!("{{a}}:gone:{owner}"), format!("{{{key}}}:released"));
@@ -165,6 +171,11 @@ fn own_script(chance: &mut Chance) -> Vec<Word> {
     let (keys, arguments): (Vec<&str>, Vec<&str>) = match script {
         Script::Acquire => (vec![key, "{a}:fence", &tombstone], vec![owner, "1000000", day]),
         Script::Renew => (vec![key, "{a}:fence"], vec![owner, "2000000", day]),
+        Script::Holder => (vec![key, "{a}:fence", "{a}:gone:looker"], vec![day]),
+        Script::Break => (
+            vec![key, &tombstone, "{a}:gone:looker"],
+            vec![owner, &channel, keep],
+        ),
         _ => (
             vec![key, &tombstone],
             vec![owner, if chance.one_in(2) { "one" } else { &channel }, keep],

@@ -1,0 +1,158 @@
+//! The contenders of a lock, as a table or JSON; and what an operator does about one of them.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use clap::Args;
+use comfy_table::{Cell, CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
+use fencepost::{Client, Error, Found, Lock, Refusal};
+use serde_json::{Value, json};
+
+use super::Which;
+use crate::{failure::Failure, output::print};
+
+/// What is to be seen of the contenders.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct List {
+    #[command(flatten)]
+    which: Which,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// One of the contenders.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct One {
+    #[command(flatten)]
+    which: Which,
+    /// Its fence, as `contenders` shows it
+    fence: u64,
+}
+
+impl List {
+    /// Prints who holds and who waits.
+    pub(crate) async fn run(self, before: Option<String>) -> Result<(), Failure> {
+        let (client, lock) = self.which.open(before).await?;
+        let found = lock.contenders().await?;
+        client.close().await?;
+        let text = if self.json {
+            Value::from_iter(found.iter().map(as_json)).to_string()
+        } else if found.is_empty() {
+            format!("nobody holds {:?} or waits for it", self.which.name)
+        } else {
+            table(&found).to_string()
+        };
+        print(&text).map_err(Failure::of_output)
+    }
+}
+
+impl One {
+    /// Takes its place from a contender.
+    pub(crate) async fn break_it(self, before: Option<String>) -> Result<(), Failure> {
+        let (client, lock, found) = self.find(before).await?;
+        self.done(lock.break_contender(&found).await)?;
+        client.close().await?;
+        print(&format!("broken: {}", found.node)).map_err(Failure::of_output)
+    }
+
+    /// Asks a contender for the lock.
+    pub(crate) async fn revoke(self, before: Option<String>) -> Result<(), Failure> {
+        let (client, lock, found) = self.find(before).await?;
+        self.done(lock.revoke(&found).await)?;
+        client.close().await?;
+        print(&format!("asked: {}", found.node)).map_err(Failure::of_output)
+    }
+
+    async fn find(&self, before: Option<String>) -> Result<(Client, Lock, Found), Failure> {
+        let (client, lock) = self.which.open(before).await?;
+        let found = lock.contenders().await?;
+        match found.into_iter().find(|found| found.fence == self.fence) {
+            Some(found) => Ok((client, lock, found)),
+            None => Err(self.gone()),
+        }
+    }
+
+    fn done(&self, done: Result<(), Error>) -> Result<(), Failure> {
+        match done {
+            Err(Error::Refused(refused)) if refused.reason() == Refusal::NoContender => Err(self.gone()),
+            done => Ok(done?),
+        }
+    }
+
+    fn gone(&self) -> Failure {
+        Failure::missing(format!(
+            "no contender for {:?} has the fence {}: see `fencepost contenders`",
+            self.which.name, self.fence
+        ))
+    }
+}
+
+/// Redis stores no sessions and no ages, but leases.
+fn table(found: &[Found]) -> Table {
+    let mut table = Table::new();
+    table.load_style(UTF8_FULL_CONDENSED);
+    let on_redis = found.iter().all(|one| one.session.is_none());
+    table.set_header(if on_redis {
+        vec!["", "fence", "lease ends in", "token"]
+    } else {
+        vec!["", "fence", "for", "says", "session", "node"]
+    });
+    for one in found {
+        let what = match (one.holds, one.shared) {
+            (true, false) => "holds",
+            (true, true) => "shares",
+            (false, false) => "waits",
+            (false, true) => "waits to share",
+        };
+        let right = |text: String| Cell::new(text).set_alignment(CellAlignment::Right);
+        let mut row = vec![Cell::new(what), right(one.fence.to_string())];
+        if on_redis {
+            row.push(right(one.expires_in.map_or_else(|| "never".into(), spoken)));
+        } else {
+            row.push(right(spoken(age(one))));
+            row.push(Cell::new(&one.identifier));
+            row.push(Cell::new(format!("{:#x}", one.session.unwrap_or_default())));
+        }
+        row.push(Cell::new(&one.node));
+        table.add_row(row);
+    }
+    table
+}
+
+/// How long it has held the lock or waited.
+pub(super) fn age(one: &Found) -> Duration {
+    let since = one
+        .since
+        .and_then(|since| SystemTime::now().duration_since(since).ok());
+    since.unwrap_or_default()
+}
+
+/// As exact as it is of use: clocks differ.
+pub(super) fn spoken(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds @ 120..7200 => format!("{} min", seconds / 60),
+        seconds => format!("{} h", seconds / 3600),
+    }
+}
+
+pub(super) fn as_json(found: &Found) -> Value {
+    let since = found
+        .since
+        .map(|since| millis(since.duration_since(UNIX_EPOCH).unwrap_or_default()));
+    // Whole numbers of 64 bits are strings in JSON: many readers round them.
+    json!({
+        "node": found.node,
+        "holds": found.holds,
+        "shared": found.shared,
+        "session": found.session.map(|session| format!("{session:#x}")),
+        "since_ms": since,
+        "expires_in_ms": found.expires_in.map(millis),
+        "fence": found.fence.to_string(),
+        "identifier": found.identifier,
+    })
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,106 @@
+//! Inspections of a lock: who holds it and who waits; to ask one of them for the lock, or to take its place from it.
+
+mod contenders;
+mod status;
+
+use clap::{Args, ValueEnum};
+use fencepost::{Client, Error, Layout, Lock, LockOptions};
+
+pub(crate) use contenders::{List, One};
+pub(crate) use status::Status;
+
+use crate::{address::address, failure::Failure};
+
+const NODE_PREFIX: &str = "node_";
+
+/// Which lock.
+#[derive(Args, Clone, Debug)]
+struct Which {
+    /// Where the lock is: zk://HOST:PORT/PREFIX or redis://HOST:PORT. By default what the variable FENCEPOST_URL has
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// The lock's name
+    name: String,
+    /// What kind of lock it is; Redis has the kind mutex only
+    #[arg(long, value_name = "KIND", default_value = "mutex")]
+    of: Kind,
+    /// How many permits the semaphore has
+    #[arg(long, value_name = "N", required_if_eq("of", "semaphore"))]
+    permits: Option<u32>,
+    /// The names that its contenders have on ZooKeeper; usually Curator's
+    #[arg(long, value_name = "LAYOUT")]
+    layout: Option<Names>,
+    /// What the names of its contenders begin with, in the layout plain; usually node_
+    #[arg(long, value_name = "PREFIX")]
+    node_prefix: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kind {
+    Mutex,
+    /// An unfair lock: one node
+    Single,
+    ReadWrite,
+    Election,
+    Semaphore,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Names {
+    Curator,
+    Kazoo,
+    Plain,
+}
+
+impl Which {
+    /// The address. Fails for what would look at another lock than the one that is meant, and find nobody.
+    fn check(&self, before: Option<String>) -> Result<String, Failure> {
+        if self.node_prefix.is_some() && self.layout != Some(Names::Plain) {
+            return Err(Failure::usage(
+                "--node-prefix is for the layout plain alone: add --layout plain, or leave it out",
+            ));
+        }
+        if self.permits.is_some() && self.of != Kind::Semaphore {
+            return Err(Failure::usage(
+                "--permits is for semaphores alone: add --of semaphore, or leave it out",
+            ));
+        }
+        let url = address(before, self.url.clone()).map_err(Failure::usage)?;
+        let (scheme, _) = url.split_once(':').unwrap_or_default();
+        if scheme.eq_ignore_ascii_case("memory") {
+            return Err(Failure::usage(
+                "memory: locks within one process, and no other process sees them: give the address of a server, such as zk://HOST:PORT/PREFIX",
+            ));
+        }
+        Ok(url)
+    }
+
+    /// Connects. `before` is the address before the command's name.
+    async fn open(&self, before: Option<String>) -> Result<(Client, Lock), Failure> {
+        let client = fencepost::connect(&self.check(before)?).await?;
+        let lock = self.lock(&client)?;
+        Ok((client, lock))
+    }
+
+    fn lock(&self, client: &Client) -> Result<Lock, Error> {
+        let mut options = LockOptions::new();
+        if let Some(layout) = self.layout {
+            options = options.layout(match layout {
+                Names::Curator => Layout::Curator,
+                Names::Kazoo => Layout::Kazoo,
+                Names::Plain => Layout::Plain {
+                    prefix: self.node_prefix.as_deref().unwrap_or(NODE_PREFIX).into(),
+                },
+            });
+        }
+        Ok(match self.of {
+            Kind::Mutex => client.lock_with(&self.name, options)?,
+            Kind::Single => client.lock_with(&self.name, options.fair(false))?,
+            Kind::ReadWrite => client.read_write_lock_with(&self.name, options)?.writer().clone(),
+            Kind::Election => client.election_with(&self.name, options)?,
+            Kind::Semaphore => {
+                client.semaphore_with(&self.name, self.permits.unwrap_or_default(), options)?
+            }
+        })
+    }
+}

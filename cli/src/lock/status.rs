@@ -1,0 +1,97 @@
+//! Whether a lock is held.
+
+use clap::Args;
+use fencepost::Found;
+use serde_json::json;
+
+use super::{
+    Which,
+    contenders::{age, as_json, spoken},
+};
+use crate::{failure::Failure, output::print};
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  held
+  1  free
+  2  wrong usage
+  3  refused by the server
+  4  unavailable: no server has answered";
+
+/// What is to be seen of the lock.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Status {
+    #[command(flatten)]
+    which: Which,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    /// Print nothing: the exit code says it
+    #[arg(long, short, conflicts_with = "json")]
+    quiet: bool,
+}
+
+impl Status {
+    /// Prints whether the lock is held, and by whom, and returns it.
+    pub(crate) async fn run(self, before: Option<String>) -> Result<bool, Failure> {
+        let (client, lock) = self.which.open(before).await?;
+        let found = lock.contenders().await?;
+        client.close().await?;
+        let (holders, waiters): (Vec<Found>, Vec<Found>) = found.into_iter().partition(|one| one.holds);
+        if !self.quiet {
+            let text = if self.json {
+                self.as_json(&holders, &waiters)
+            } else {
+                self.in_words(&holders, waiters.len())
+            };
+            print(&text).map_err(Failure::of_output)?;
+        }
+        Ok(!holders.is_empty())
+    }
+
+    fn as_json(&self, holders: &[Found], waiters: &[Found]) -> String {
+        // Redis stores no waiters. An empty list has no server.
+        let on_redis = holders.iter().any(|one| one.session.is_none());
+        json!({
+            "name": self.which.name,
+            "held": !holders.is_empty(),
+            "holders": holders.iter().map(as_json).collect::<Vec<_>>(),
+            "waiting": (!on_redis).then_some(waiters.len()),
+        })
+        .to_string()
+    }
+
+    fn in_words(&self, holders: &[Found], waiting: usize) -> String {
+        let name = &self.which.name;
+        let mut lines: Vec<String> = holders
+            .iter()
+            .map(|one| format!("{name:?} is held: {}", holder(one)))
+            .collect();
+        if lines.is_empty() {
+            lines.push(format!("{name:?} is free"));
+        }
+        if waiting > 0 {
+            lines.push(format!("{waiting} waiting"));
+        }
+        lines.join("\n")
+    }
+}
+
+fn holder(one: &Found) -> String {
+    let mut parts = Vec::new();
+    if one.fence > 0 {
+        parts.push(format!("fence {}", one.fence));
+    }
+    if one.since.is_some() {
+        parts.push(format!("for {}", spoken(age(one))));
+        parts.push(format!("by {:?}", one.identifier));
+    } else {
+        parts.push(match one.expires_in {
+            Some(left) => format!("the lease ends in {} unless it is renewed", spoken(left)),
+            None => "without an end".into(),
+        });
+        parts.push(format!("token {:?}", one.node));
+    }
+    parts.join(", ")
+}
