@@ -91,6 +91,10 @@ class Proxy:
         """
         return control(f"proxy-count {self._identity}")
 
+    def slow(self, millis: int) -> None:
+        """Forwards the server's answers so much later."""
+        control(f"proxy-slow {self._identity} {millis}")
+
     def hold(self) -> None:
         """Keeps everything from now on."""
         control(f"proxy-hold {self._identity}")

@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import pytest
@@ -116,6 +117,29 @@ def test_hold_keeps_what_is_sent_until_pass(control: Control, proxy: dict[str, A
             assert direct.get("key") is None
             assert not control.do(f"proxy-pass {proxy['id']}")["held"]
             assert sorted(client.recv(100) for client in (old, new)) == [b":1\r\n", b":2\r\n"]
+
+
+def test_a_slow_proxy_forwards_answers_later(control: Control, proxy: dict[str, Any], direct: Any) -> None:
+    """Two requests are one flight then, however late the second one is sent."""
+    host, port = proxy["address"].split(":")
+
+    def has(value: bytes) -> bool:
+        return bool(direct.get("key") == value)
+
+    control.do(f"proxy-slow {proxy['id']} 60000")
+    with socket.create_connection((host, int(port)), timeout=LONG) as client:
+        for value in (b"1", b"2"):
+            client.sendall(b"INCR key\r\n")
+            wait_until(partial(has, value), "the server has carried it out")
+        counts = control.count(proxy)
+        assert (counts["total"], counts["flights"]) == (2, 1)
+        client.settimeout(0.1)
+        with pytest.raises(OSError, match="timed out"):
+            client.recv(1)
+    control.do(f"proxy-slow {proxy['id']} 0")
+    with socket.create_connection((host, int(port)), timeout=LONG) as client:
+        client.sendall(b"INCR key\r\n")
+        assert client.recv(100) == b":3\r\n"
 
 
 def test_hold_keeps_replies_and_ends(control: Control, proxy: dict[str, Any], direct: Any) -> None:

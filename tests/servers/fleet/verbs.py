@@ -58,6 +58,7 @@ class Verbs:
             Verb("proxy-heal ID", self._on_proxy(Proxy.heal)),
             Verb("proxy-hold ID", self._on_proxy(Proxy.hold)),
             Verb("proxy-pass ID", self._on_proxy(Proxy.release)),
+            Verb("proxy-slow ID MS", self._proxy_slow),
             Verb("proxy-ignore ID N", self._proxy_ignore),
             Verb("proxy-drop-replies ID N", self._proxy_drop_replies),
             Verb("proxy-count ID", self._proxy_count),
@@ -131,6 +132,11 @@ class Verbs:
 
     async def _proxy(self, name: str) -> Reply:
         proxy = await self._proxies.open(self._fleet.find(name))
+        return proxy.describe()
+
+    async def _proxy_slow(self, identity: str, millis: str) -> Reply:
+        proxy = self._proxies.find(identity)
+        proxy.slow(float(millis) / 1000)
         return proxy.describe()
 
     async def _proxy_ignore(self, identity: str, number: str) -> Reply:

@@ -101,6 +101,8 @@ class Link:
         self, connect: Connect, dialect: Dialect, meter: Meter, over: Callable[[Link], None]
     ) -> None:
         self.held = False
+        #: How much later the client gets the server's answers, in seconds.
+        self.delay = 0.0
         #: Whether nothing is ever forwarded.
         self.ignored = False
         #: Whether nothing that comes in matters any more.
@@ -183,6 +185,14 @@ class Link:
         self.server.send(forward)
 
     def _from_server(self, data: bytes) -> None:
+        if self.delay > 0:
+            asyncio.get_running_loop().call_later(self.delay, self._answer, data)
+        else:
+            self._answer(data)
+
+    def _answer(self, data: bytes) -> None:
+        if self._closed:
+            return
         forward = bytearray()
         for raw, answered in self._dialect.replies(data):
             if answered is not None and answered.lose_reply:

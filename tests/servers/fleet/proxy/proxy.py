@@ -27,6 +27,7 @@ class Proxy:
         self.meter = Meter()
         self.held = False
         self.ignores = 0
+        self.delay = 0.0
         self._connect = connect or self._connect_to_server
         self._dialect = SealedDialect if isinstance(server, RedisTls) else DIALECTS[server.kind]
         self._links: set[Link] = set()
@@ -67,6 +68,12 @@ class Proxy:
         for link in list(self._links):
             link.release()
 
+    def slow(self, delay: float) -> None:
+        """Forwards the server's answers so many seconds later, in their order."""
+        self.delay = delay
+        for link in self._links:
+            link.delay = delay
+
     def ignore(self, connections: int) -> None:
         """Accepts so many connections from now, and never forwards anything on them."""
         self.ignores = connections
@@ -88,6 +95,7 @@ class Proxy:
 
     def _accept(self) -> asyncio.BaseProtocol:
         link = Link(self._connect, self._dialect(), self.meter, self._links.discard)
+        link.delay = self.delay
         if self.ignores > 0:
             self.ignores -= 1
             link.ignore()
