@@ -1138,24 +1138,30 @@ typedef struct fencepost_command {
  */
 typedef struct fencepost_found {
     /**
-     * The path of the contender's node.
+     * What names the contender on the server. ZooKeeper: the path of its node. Redis: the value of the lock's
+     * key.
      */
     struct fencepost_view node;
     /**
-     * The text in the node: a host name, for example.
+     * ZooKeeper: the text in the node, a host name, for example.
      */
     struct fencepost_view identifier;
     /**
-     * The session that owns the node.
+     * ZooKeeper: the session that owns the node; otherwise 0.
      */
     int64_t session;
     /**
-     * Since when the contender has been in the lock's directory: milliseconds since 1970, by the server's
-     * clock.
+     * ZooKeeper: since when the contender has been in the lock's directory, in milliseconds since 1970, by
+     * the server's clock; otherwise -1.
      */
     int64_t since;
     /**
-     * The fence of its grant, or the fence that it would get.
+     * Redis: how long the lease still runs if the holder does not renew it, in microseconds;
+     * `FENCEPOST_NEVER` if the lease has no end, and on ZooKeeper.
+     */
+    uint64_t expires_in;
+    /**
+     * The fence of its grant, or the fence that it would get. Redis: 0 for a holder of another library.
      */
     uint64_t fence;
     /**
@@ -1517,7 +1523,7 @@ size_t fencepost_hub_unreleased(const struct fencepost_hub *hub);
  * or `revoke`. For `break` and `revoke`, `node` and `fence` are those of the contender to break or revoke,
  * as an earlier inspection found them; `list` ignores them. To inspect the lock, open a machine with these
  * settings, and acquire or try. It ends in the event found or refused. Errors: 1xx; `UNKNOWN_OPTION` for a
- * lock that cannot be inspected (on Redis, or a multi-lock); `BAD_ARGUMENT` for settings that a scope made.
+ * multi-lock, which cannot be inspected, and for `revoke` on Redis; `BAD_ARGUMENT` for settings that a scope made.
  */
 enum fencepost_result fencepost_settings_inspection(const struct fencepost_settings *lock,
                                                     const uint8_t *action,

@@ -214,8 +214,8 @@ static void asked_in_a_loop(enum family family) {
 
 static void bad_input(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
-    const fencepost_contender elsewhere = {"/elsewhere/x-lock-0000000001", "", 1, 1, 1, true, false};
-    const fencepost_contender nowhere = {NULL, NULL, 0, 0, 0, false, false};
+    const fencepost_contender elsewhere = {"/elsewhere/x-lock-0000000001", "", 1, 1, -1, 1, true, false};
+    const fencepost_contender nowhere = {NULL, NULL, 0, 0, 0, 0, false, false};
     fencepost_contenders *contenders = NULL;
     fencepost_inspection *inspection = NULL;
     fencepost_lock *lock = lock_of(client, new_name("bad"), NULL);
@@ -229,8 +229,9 @@ static void bad_input(enum family family) {
     CHECK_RESULT(fencepost_lock_revoke_start(lock, NULL, &inspection), FENCEPOST_RESULT_NULL_POINTER);
     CHECK_RESULT(fencepost_inspection_finish(NULL, &contenders), FENCEPOST_RESULT_NULL_POINTER);
     if (family == REDIS) {
-        CHECK_FAULT(fencepost_lock_contenders(lock, &contenders), FENCEPOST_RESULT_UNKNOWN_OPTION, "ZooKeeper");
-        CHECK_RESULT(fencepost_lock_break(lock, &elsewhere), FENCEPOST_RESULT_UNKNOWN_OPTION);
+        CHECK_FAULT(fencepost_lock_revoke(lock, &nowhere), FENCEPOST_RESULT_UNKNOWN_OPTION, "ZooKeeper");
+        CHECK_RESULT(fencepost_lock_break(lock, &elsewhere), FENCEPOST_RESULT_NO_CONTENDER);
+        CHECK_RESULT(fencepost_lock_break(lock, &nowhere), FENCEPOST_RESULT_NO_CONTENDER);
         CHECK_RESULT(fencepost_lock_revoke_start(lock, &elsewhere, &inspection), FENCEPOST_RESULT_UNKNOWN_OPTION);
     } else {
         CHECK(fencepost_lock_break(lock, &elsewhere) / 100 == 1);

@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use crate::{Action, ConfigError, Fence};
+use crate::{ConfigError, Fence};
 
 use super::{Value, ValueType};
 
@@ -49,25 +49,25 @@ impl Draft {
         self.name.as_deref().unwrap_or_default()
     }
 
-    /// What an inspection does; `None` if the settings are not those of an inspection.
-    pub(super) fn action(&self) -> Result<Option<Action>, ConfigError> {
-        let node = self.node.clone().unwrap_or_default();
+    /// The contender that an inspection is to break or to revoke: its node and its fence.
+    pub(super) fn named_contender(&self) -> Result<(String, Fence), ConfigError> {
         let given = self.fence.as_deref().unwrap_or_default();
-        let fence = given.parse().map(Fence);
-        Ok(Some(match (self.action.as_deref(), fence) {
-            (None, _) => return Ok(None),
-            (Some("list"), _) => Action::List,
-            (Some("break" | "revoke"), Err(_)) => {
-                return invalid("fence", given, "give the contender's fence as a decimal number");
-            }
-            (Some("break"), Ok(fence)) => Action::Break { node, fence },
-            (Some("revoke"), Ok(fence)) => Action::Revoke { node, fence },
-            (Some(other), _) => {
-                let why = "it is one of \"list\", \"break\" and \"revoke\"";
-                return invalid("action", other, why);
-            }
-        }))
+        match given.parse() {
+            Ok(fence) => Ok((self.node.clone().unwrap_or_default(), Fence(fence))),
+            Err(_) => invalid("fence", given, "give the contender's fence as a decimal number"),
+        }
     }
+}
+
+/// The error for an inspection that does something else.
+pub(super) fn unknown_action<T>(action: &str) -> Result<T, ConfigError> {
+    let why = "it is one of \"list\", \"break\" and \"revoke\"";
+    invalid("action", action, why)
+}
+
+pub(super) fn invalid<T>(option: &'static str, value: &str, why: &'static str) -> Result<T, ConfigError> {
+    let value = value.into();
+    Err(ConfigError::InvalidOption { option, value, why })
 }
 
 type To<T> = fn(&mut Draft) -> &mut Option<T>;
@@ -107,9 +107,4 @@ impl Slot {
         }
         Ok(())
     }
-}
-
-pub(super) fn invalid<T>(option: &'static str, value: &str, why: &'static str) -> Result<T, ConfigError> {
-    let value = value.into();
-    Err(ConfigError::InvalidOption { option, value, why })
 }

@@ -1,12 +1,12 @@
 //! The settings of a lock on Redis.
 
 use crate::{
-    Action, ConfigError, Owner, lease,
+    ConfigError, Owner, lease,
     redis::{LeaseSettings, LockSettings, StepSettings, StringSettings},
     settings::duration,
 };
 
-use super::{Draft, unknown};
+use super::{Draft, draft::unknown_action, unknown};
 
 impl Draft {
     /// Whether an option of Redis was given.
@@ -17,14 +17,16 @@ impl Draft {
     /// The settings of a contender for a lock, or of an inspection of the lock.
     pub(super) fn redis_lock(&self) -> Result<LockSettings, ConfigError> {
         let lock = self.redis(self.name())?;
-        Ok(match self.action()? {
-            None => LockSettings::String(lock),
-            Some(Action::List) => LockSettings::Step(StepSettings::list(lock)),
-            Some(Action::Break { node, fence }) => {
-                LockSettings::Step(StepSettings::break_holder(lock, node, fence))
+        Ok(LockSettings::Step(match self.action.as_deref() {
+            None => return Ok(LockSettings::String(lock)),
+            Some("list") => StepSettings::list(lock),
+            Some("break") => {
+                let (token, fence) = self.named_contender()?;
+                StepSettings::break_holder(lock, token, fence)
             }
-            Some(Action::Revoke { .. }) => return Err(unknown::revocation()),
-        })
+            Some("revoke") => return Err(unknown::revocation()),
+            Some(other) => return unknown_action(other),
+        }))
     }
 
     pub(super) fn redis(&self, name: &str) -> Result<StringSettings, ConfigError> {

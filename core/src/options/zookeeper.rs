@@ -3,13 +3,17 @@
 use alloc::vec::Vec;
 
 use crate::{
-    Action, ConfigError, Owner,
+    ConfigError, Owner,
     settings::duration,
     text::{decimal, signed},
-    zookeeper::{ContenderSettings, InspectionSettings, Layout, LockSettings, Role},
+    zookeeper::{Action, ContenderSettings, InspectionSettings, Layout, LockSettings, Role},
 };
 
-use super::{Draft, Kind, draft::invalid, unknown};
+use super::{
+    Draft, Kind,
+    draft::{invalid, unknown_action},
+    unknown,
+};
 
 /// Each lock costs a node, a list and two watches.
 const MOST_LOCKS: usize = 64;
@@ -95,7 +99,18 @@ impl Draft {
     }
 
     fn inspection(&self, of: Role) -> Result<LockSettings, ConfigError> {
-        let action = self.action()?.unwrap_or(Action::List);
+        let action = match self.action.as_deref() {
+            None | Some("list") => Action::List,
+            Some("break") => {
+                let (node, fence) = self.named_contender()?;
+                Action::Break { node, fence }
+            }
+            Some("revoke") => {
+                let (node, fence) = self.named_contender()?;
+                Action::Revoke { node, fence }
+            }
+            Some(other) => return unknown_action(other),
+        };
         let mut settings = InspectionSettings::new(self.prefix(), self.name(), self.layout()?, of, action)?;
         if let Some(limit) = duration("answer_within", self.answer_within)? {
             settings.answer_within = limit;

@@ -19,15 +19,15 @@ mod states;
 use alloc::{collections::VecDeque, string::String, vec::Vec};
 
 use crate::{
-    Action, Cause, CommandId, Event, Failure, Fence, Found, Instant, Intent, Misuse, Refusal, SessionId,
-    Timer, jitter::Jitter, outbox::Outbox, states::Trail, text::decimal,
+    Cause, CommandId, Event, Failure, Fence, Found, Instant, Intent, Misuse, Refusal, SessionId, Timer,
+    jitter::Jitter, outbox::Outbox, states::Trail, text::decimal,
 };
 
 use super::{
     Verdict, classify_error,
     contender::REVOKE,
     path,
-    settings::InspectionSettings,
+    settings::{Action, InspectionSettings},
     wire::{Answer, Request, Stat, code},
 };
 

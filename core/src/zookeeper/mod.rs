@@ -44,7 +44,7 @@ pub use multi_lock::MultiLock;
 pub use operation::{ClaimSettings, Claimant, SingleStep, StepSettings, Sweep, SweepSettings};
 pub use semaphore::Semaphore;
 pub use session_lease::SessionLease;
-pub use settings::{ContenderSettings, DEFAULT_ANSWER_WITHIN, InspectionSettings, MAX_IDENTIFIER};
+pub use settings::{Action, ContenderSettings, DEFAULT_ANSWER_WITHIN, InspectionSettings, MAX_IDENTIFIER};
 pub use wire::{Answer, CreateMode, Notice, Reply, Request, SessionState, Stat, WatchEvent, Write, code};
 
 use crate::{Cause, CommandId, Refusal, text::signed};

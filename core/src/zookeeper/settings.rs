@@ -4,7 +4,7 @@ use alloc::{collections::VecDeque, string::String};
 use core::time::Duration;
 
 use crate::{
-    Action, ConfigError, Owner,
+    ConfigError, Fence, Owner,
     hub::{LockKind, Mode, Ownership, Reentry},
     text,
 };
@@ -155,6 +155,29 @@ pub struct InspectionSettings {
     pub(super) action: Action,
     /// How long an inspection without another limit waits for the server's answers.
     pub answer_within: Duration,
+}
+
+/// What an inspection does.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Action {
+    /// List the holders and the waiters.
+    List,
+    /// Delete a contender's node. A holder loses its lock, and a waiter loses its place.
+    Break {
+        /// The node's path.
+        node: String,
+        /// The fence that the contender has, or would get with the lock.
+        fence: Fence,
+    },
+    /// Request the lock from a contender. The contender gets the event `revoke-requested`, and may release the lock or
+    /// keep it.
+    Revoke {
+        /// The node's path.
+        node: String,
+        /// The fence that the contender has, or would get with the lock.
+        fence: Fence,
+    },
 }
 
 impl InspectionSettings {

@@ -4,10 +4,10 @@
 //! may have left meanwhile. Sometimes it uses the fence of another, or one that it found long ago.
 
 use fencepost_core::{
-    Action, CommandId, ContenderId, Event, Fence, Found, Instant, Intent, Key, Misuse, Outcome, Output,
+    CommandId, ContenderId, Event, Fence, Found, Instant, Intent, Key, Misuse, Outcome, Output,
     hub::Hub,
     states::Observer,
-    zookeeper::{InspectionSettings, Layout, LockSettings, Notice, Reply, Role, ZooKeeper},
+    zookeeper::{Action, InspectionSettings, Layout, LockSettings, Notice, Reply, Role, ZooKeeper},
 };
 
 use crate::{

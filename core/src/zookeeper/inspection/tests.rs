@@ -5,8 +5,10 @@ use core::time::Duration;
 
 use super::Inspection;
 use crate::{
-    AcquireTimeout, Action, CommandId, Fence, Instant, Intent, Machine, Misuse, Outcome, Output, SessionId,
-    zookeeper::{Answer, InspectionSettings, Layout, Notice, Reply, Request, Role, SessionState, Stat, code},
+    AcquireTimeout, CommandId, Fence, Instant, Intent, Machine, Misuse, Outcome, Output, SessionId,
+    zookeeper::{
+        Action, Answer, InspectionSettings, Layout, Notice, Reply, Request, Role, SessionState, Stat, code,
+    },
 };
 
 const NOW: Instant = Instant::from_micros(1_000_000);
