@@ -144,7 +144,10 @@ for (const make of [memory, zooKeeper]) {
       assert.deepEqual([other.identifier, other.holds, other.shared], ["till 2", false, false]);
       assert.equal(one.fence, grant.fence);
       assert.ok(one.fence < other.fence && one.session !== other.session && one.session !== 0n);
-      assert.ok(make === memory || (one.since !== null && other.since !== null && one.since >= early - 1 && other.since <= Date.now() + 1));
+      assert.ok(
+        make === memory ||
+          (one.since !== null && other.since !== null && one.since >= early - 1 && other.since <= Date.now() + 1),
+      );
       assert.match(one.node, new RegExp(`/${name}/.*lock-\\d{10}$`));
       await grant.release();
       await (await within(SOON, "the lock", next)).release();
