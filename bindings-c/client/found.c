@@ -39,8 +39,7 @@ fencepost_contenders *contenders_copy(const fencepost_found *const *found, size_
         item->identifier = put_text(&place, found[i]->identifier);
         item->session = found[i]->session;
         item->since = found[i]->since;
-        item->expires_in =
-            found[i]->expires_in == FENCEPOST_NEVER ? -1 : (int64_t)(found[i]->expires_in / 1000u);
+        item->expires_in = found[i]->expires_in == FENCEPOST_NEVER ? -1 : (int64_t)(found[i]->expires_in / 1000u);
         item->fence = found[i]->fence;
         item->holds = found[i]->holds;
         item->shared = found[i]->shared;

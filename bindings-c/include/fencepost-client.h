@@ -464,7 +464,7 @@ typedef struct fencepost_contender {
     const char *identifier;
     /** ZooKeeper: the session that owns the node; otherwise 0. */
     int64_t session;
-    /** ZooKeeper: since when it has been in the lock's directory: ms since 1970, by the server's clock; otherwise -1. */
+    /** ZooKeeper: since when it has been in the directory: ms since 1970, by the server's clock; otherwise -1. */
     int64_t since;
     /** Redis: how long its lease still runs if it does not renew it, in ms; -1 if it has no end, and on ZooKeeper. */
     int64_t expires_in;

@@ -122,11 +122,12 @@ static void write_found(struct text *text, const fencepost_event *event) {
         text_add(text, "%s{\"node\":", i == 0 ? "" : ",");
         text_string(text, found->node);
         text_add(
-            text,
-            ",\"holds\":%s,\"shared\":%s,\"session\":\"%" PRId64 "\",\"since\":%" PRId64 ",\"fence\":\"%" PRIu64 "\"",
-            found->holds ? "true" : "false", found->shared ? "true" : "false", found->session, found->since,
-            found->fence);
-        text_add(text, ",\"identifier\":");
+            text, ",\"holds\":%s,\"shared\":%s", found->holds ? "true" : "false", found->shared ? "true" : "false");
+        if (found->session != 0)
+            text_add(text, ",\"session\":\"%" PRId64 "\",\"since\":%" PRId64, found->session, found->since);
+        if (found->expires_in != FENCEPOST_NEVER)
+            text_add(text, ",\"expires_in\":%" PRIu64, found->expires_in);
+        text_add(text, ",\"fence\":\"%" PRIu64 "\",\"identifier\":", found->fence);
         text_string(text, found->identifier);
         text_add(text, "}");
     }
