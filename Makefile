@@ -293,7 +293,7 @@ mutants: ## change each place of the core in a copy, and list the changes that s
 
 bench: build ## measure a machine's step, and side by side with the raw clients and the peers
 	cargo bench --quiet --package fencepost-tests
-	python3 tests/servers run --zookeeper --redis 1 -- $(PYTHON) bench $(ARGS)
+	python3 tests/servers run --optimise --zookeeper --redis 1 -- $(PYTHON) bench $(ARGS)
 
 clean: ## remove what was built
 	cargo clean

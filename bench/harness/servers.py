@@ -133,6 +133,7 @@ def _variable(name: str) -> str:
     value = os.environ.get(name)
     if not value:
         raise Complaint(
-            f"{name} is not set: run `make bench`, or `python3 tests/servers run -- .venv/bin/python bench`"
+            f"{name} is not set: run `make bench`, or "
+            "`python3 tests/servers run --optimise -- .venv/bin/python bench`"
         )
     return value

@@ -40,6 +40,11 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument("--redis-password", action="store_true", help="a Redis that requires a password")
     start.add_argument("--redis-tls", action="store_true", help="a Redis with TLS that requires a password")
     start.add_argument(
+        "--optimise",
+        action="store_true",
+        help="with the JVM's optimising compiler, for benchmarks",
+    )
+    start.add_argument(
         "--tick", type=count, default=50, metavar="MS", help="ZooKeeper's tickTime (default: 50)"
     )
 
@@ -65,6 +70,7 @@ def wanted(options: argparse.Namespace) -> Wanted:
         return Wanted(
             tick_ms=options.tick,
             zookeeper_version=options.zookeeper_version,
+            optimise=options.optimise,
             namespaces=options.namespaces,
         )
     return Wanted(
@@ -75,6 +81,7 @@ def wanted(options: argparse.Namespace) -> Wanted:
         redis_tls=options.redis_tls,
         tick_ms=options.tick,
         zookeeper_version=options.zookeeper_version,
+        optimise=options.optimise,
         namespaces=options.namespaces,
     )
 

@@ -32,6 +32,8 @@ class Wanted:
     redis_tls: bool = True
     tick_ms: int = 50
     zookeeper_version: str = jars.DEBIAN
+    #: Whether ZooKeeper runs with the JVM's optimising compiler: see ZooKeeper.optimises.
+    optimise: bool = False
     #: Each member of the ensemble in a network namespace of its own.
     namespaces: bool = False
 
@@ -65,6 +67,7 @@ class Fleet:
         self._ports = ports
         self._directory = directory
         self._version = wanted.zookeeper_version
+        self._optimise = wanted.optimise
         if wanted.zookeeper:
             self._zookeeper("zookeeper", wanted.tick_ms)
         if wanted.ensemble:
@@ -125,6 +128,7 @@ class Fleet:
 
     def _zookeeper(self, name: str, tick_ms: int) -> ZooKeeper:
         server = ZooKeeper(name, self._ports.take(), self._directory / name, tick_ms, self._version)
+        server.optimises = self._optimise
         self.servers[name] = server
         return server
 

@@ -37,6 +37,9 @@ class ZooKeeper(Server):
         self.tick_ms = tick_ms
         self.version = version
         self.contact = EVERYBODY
+        #: Servers of tests live for seconds or minutes. For so long, the JVM's optimising compiler takes more
+        #: time of the processors than its code saves: a fifth of a suite's.
+        self.optimises = False
         self.identity: int | None = None
         self.members: list[str] = []
         self.serves: Callable[[], bool] = lambda: True
@@ -69,6 +72,7 @@ class ZooKeeper(Server):
             "-Xms32m",  # there are many of them
             "-Xmx1000m",  # what ZooKeeper's own scripts give a server
             "-XX:+UseSerialGC",
+            *([] if self.optimises else ["-XX:TieredStopAtLevel=1"]),
             "-XX:-UsePerfData",  # would leave a file in /tmp/hsperfdata_USER after SIGKILL
             f"-Djava.io.tmpdir={self.directory}",
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
