@@ -138,9 +138,9 @@ waiting-suites:
 
 COMPUTE := nice -n 19
 computing-suites:
-	$(SERVERS) $(SUITE) simulator $(COMPUTE) cargo test --quiet --profile proof --package fencepost-simulator --features servers
+	$(SERVERS) $(SUITE) simulator $(COMPUTE) cargo test --no-fail-fast --quiet --profile proof --package fencepost-simulator --features servers
 	$(SUITE) no-std $(COMPUTE) cargo build --quiet --package fencepost-core --package fencepost-models --target thumbv7m-none-eabi
-	$(SUITE) core $(COMPUTE) cargo test --quiet $(CORE)
+	$(SUITE) core $(COMPUTE) cargo test --no-fail-fast --quiet $(CORE)
 	$(SUITE) deletions $(PYTHON) -m pytest -q tests/deletions
 	$(SUITE) wasi $(COMPUTE) node tests/wasi/run.mjs
 	$(if $(LINT),$(SUITE) lint $(COMPUTE) make --no-print-directory lint)
@@ -153,9 +153,9 @@ c-suite:
 	$(SUITE) c make --no-print-directory -C bindings-c test-small
 
 rust-suite:
-	$(SERVERS) $(SUITE) rust cargo test $(RUST) -- --test-threads 2 --skip crowd::
+	$(SERVERS) $(SUITE) rust cargo test --no-fail-fast $(RUST) -- --test-threads 2 --skip crowd::
 	$(SUITE) rust-without-tls cargo test $(WITHOUT_TLS) an_address_with_tls
-	$(SERVERS) $(SUITE) rust-oldest cargo +$(MSRV) test $(OLDEST) -- --test-threads 2 --skip crowd::
+	$(SERVERS) $(SUITE) rust-oldest cargo +$(MSRV) test --no-fail-fast $(OLDEST) -- --test-threads 2 --skip crowd::
 
 javascript-suite:
 	$(SUITE) javascript npm --prefix bindings-wasm test --silent -- --workers 2 -crowd -silence

@@ -148,8 +148,13 @@ async fn redis_says_what_only_zookeeper_has() {
         let text = error.to_string();
         assert!(text.contains(option) && text.contains("ZooKeeper"), "{text}");
     }
-    let error = soon(client.lock("x").unwrap().contenders()).await.unwrap_err();
+    let other = fencepost::connect("memory:").await.unwrap();
+    let held = other.lock("x").unwrap();
+    let _grant = soon(held.acquire()).await.unwrap();
+    let holder = &soon(held.contenders()).await.unwrap()[0];
+    let error = soon(client.lock("x").unwrap().revoke(holder)).await.unwrap_err();
     assert_eq!(error.name(), "unknown-option");
+    soon(other.close()).await.unwrap();
     soon(client.close()).await.unwrap();
 }
 
