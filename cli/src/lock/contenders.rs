@@ -4,10 +4,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 use comfy_table::{Cell, CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
-use fencepost::{Client, Error, Found, Lock, Refusal};
+use fencepost::{Error, Found, Refusal};
 use serde_json::{Value, json};
 
-use super::Which;
+use super::{Opened, Which};
 use crate::{failure::Failure, output::print};
 
 /// What is to be seen of the contenders.
@@ -32,15 +32,15 @@ pub(crate) struct One {
 impl List {
     /// Prints who holds and who waits.
     pub(crate) async fn run(self, before: Option<String>) -> Result<(), Failure> {
-        let (client, lock) = self.which.open(before).await?;
-        let found = lock.contenders().await?;
-        client.close().await?;
+        let opened = self.which.open(before).await?;
+        let on_redis = opened.on_redis;
+        let found = opened.contenders().await?;
         let text = if self.json {
-            Value::from_iter(found.iter().map(as_json)).to_string()
+            format!("{:#}", Value::from_iter(found.iter().map(as_json)))
         } else if found.is_empty() {
             format!("nobody holds {:?} or waits for it", self.which.name)
         } else {
-            table(&found).to_string()
+            table(&found, on_redis).to_string()
         };
         print(&text).map_err(Failure::of_output)
     }
@@ -49,25 +49,27 @@ impl List {
 impl One {
     /// Takes its place from a contender.
     pub(crate) async fn break_it(self, before: Option<String>) -> Result<(), Failure> {
-        let (client, lock, found) = self.find(before).await?;
-        self.done(lock.break_contender(&found).await)?;
-        client.close().await?;
+        let (opened, found) = self.find(before).await?;
+        let done = opened.lock.break_contender(&found).await;
+        let _closed = opened.client.close().await;
+        self.done(done)?;
         print(&format!("broken: {}", found.node)).map_err(Failure::of_output)
     }
 
     /// Asks a contender for the lock.
     pub(crate) async fn revoke(self, before: Option<String>) -> Result<(), Failure> {
-        let (client, lock, found) = self.find(before).await?;
-        self.done(lock.revoke(&found).await)?;
-        client.close().await?;
+        let (opened, found) = self.find(before).await?;
+        let done = opened.lock.revoke(&found).await;
+        let _closed = opened.client.close().await;
+        self.done(done)?;
         print(&format!("asked: {}", found.node)).map_err(Failure::of_output)
     }
 
-    async fn find(&self, before: Option<String>) -> Result<(Client, Lock, Found), Failure> {
-        let (client, lock) = self.which.open(before).await?;
-        let found = lock.contenders().await?;
+    async fn find(&self, before: Option<String>) -> Result<(Opened, Found), Failure> {
+        let opened = self.which.open(before).await?;
+        let found = opened.lock.contenders().await?;
         match found.into_iter().find(|found| found.fence == self.fence) {
-            Some(found) => Ok((client, lock, found)),
+            Some(found) => Ok((opened, found)),
             None => Err(self.gone()),
         }
     }
@@ -88,10 +90,9 @@ impl One {
 }
 
 /// Redis stores no sessions and no ages, but leases.
-fn table(found: &[Found]) -> Table {
+fn table(found: &[Found], on_redis: bool) -> Table {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
-    let on_redis = found.iter().all(|one| one.session.is_none());
     table.set_header(if on_redis {
         vec!["", "fence", "lease ends in", "token"]
     } else {

@@ -4,7 +4,8 @@ mod contenders;
 mod status;
 
 use clap::{Args, ValueEnum};
-use fencepost::{Client, Error, Layout, Lock, LockOptions};
+use fencepost::{Client, Error, Found, Layout, Lock, LockOptions};
+use fencepost_core::url::Address;
 
 pub(crate) use contenders::{List, One};
 pub(crate) use status::Status;
@@ -52,6 +53,23 @@ enum Names {
     Plain,
 }
 
+/// A lock on a server.
+struct Opened {
+    client: Client,
+    lock: Lock,
+    /// Redis stores the holder alone, and other facts about it.
+    on_redis: bool,
+}
+
+impl Opened {
+    /// The contenders. They have been found, whatever becomes of the connection.
+    async fn contenders(self) -> Result<Vec<Found>, Error> {
+        let found = self.lock.contenders().await;
+        let _closed = self.client.close().await;
+        found
+    }
+}
+
 impl Which {
     /// The address. Fails for what would look at another lock than the one that is meant, and find nobody.
     fn check(&self, before: Option<String>) -> Result<String, Failure> {
@@ -76,10 +94,16 @@ impl Which {
     }
 
     /// Connects. `before` is the address before the command's name.
-    async fn open(&self, before: Option<String>) -> Result<(Client, Lock), Failure> {
-        let client = fencepost::connect(&self.check(before)?).await?;
+    async fn open(&self, before: Option<String>) -> Result<Opened, Failure> {
+        let url = self.check(before)?;
+        let client = fencepost::connect(&url).await?;
         let lock = self.lock(&client)?;
-        Ok((client, lock))
+        let on_redis = matches!(Address::parse(&url), Ok(Address::Redis(_)));
+        Ok(Opened {
+            client,
+            lock,
+            on_redis,
+        })
     }
 
     fn lock(&self, client: &Client) -> Result<Lock, Error> {

@@ -35,13 +35,13 @@ pub(crate) struct Status {
 impl Status {
     /// Prints whether the lock is held, and by whom, and returns it.
     pub(crate) async fn run(self, before: Option<String>) -> Result<bool, Failure> {
-        let (client, lock) = self.which.open(before).await?;
-        let found = lock.contenders().await?;
-        client.close().await?;
+        let opened = self.which.open(before).await?;
+        let on_redis = opened.on_redis;
+        let found = opened.contenders().await?;
         let (holders, waiters): (Vec<Found>, Vec<Found>) = found.into_iter().partition(|one| one.holds);
         if !self.quiet {
             let text = if self.json {
-                self.as_json(&holders, &waiters)
+                self.as_json(&holders, (!on_redis).then_some(waiters.len()))
             } else {
                 self.in_words(&holders, waiters.len())
             };
@@ -50,16 +50,15 @@ impl Status {
         Ok(!holders.is_empty())
     }
 
-    fn as_json(&self, holders: &[Found], waiters: &[Found]) -> String {
-        // Redis stores no waiters. An empty list has no server.
-        let on_redis = holders.iter().any(|one| one.session.is_none());
-        json!({
+    /// `waiting` is unknown on Redis, which stores no waiters.
+    fn as_json(&self, holders: &[Found], waiting: Option<usize>) -> String {
+        let status = json!({
             "name": self.which.name,
             "held": !holders.is_empty(),
             "holders": holders.iter().map(as_json).collect::<Vec<_>>(),
-            "waiting": (!on_redis).then_some(waiters.len()),
-        })
-        .to_string()
+            "waiting": waiting,
+        });
+        format!("{status:#}")
     }
 
     fn in_words(&self, holders: &[Found], waiting: usize) -> String {

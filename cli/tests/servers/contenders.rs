@@ -264,7 +264,12 @@ async fn a_status_says_who_holds() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_holder_on_redis_is_seen_and_broken() {
     let (url, name) = (redis(), format!("cli-{}", std::process::id()));
-    assert_eq!(status(&url, &name, &[]).0, Some(1));
+    let (code, text) = status(&url, &name, &["--json"]);
+    let json: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(
+        (code, &json["held"], &json["waiting"]),
+        (Some(1), &false.into(), &Value::Null)
+    );
     assert!(prints(&["contenders", "--url", &url, &name]).contains("nobody holds"));
     let client = soon(fencepost::connect(&url)).await.unwrap();
     let grant = soon(client.lock(&name).unwrap().acquire()).await.unwrap();
