@@ -25,23 +25,34 @@ from support import LONG, RedisBackend, wait_until
 @pytest.fixture
 def sentinel(redis_server: RedisBackend, tmp_path: Path) -> Iterator[int]:
     """The port of a sentinel that watches the server under the name ``stock``."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = int(free.getsockname()[1])
     host, watched = redis_server.address.split(":")
     settings = tmp_path / "sentinel.conf"
-    settings.write_text(f"port {port}\nsentinel monitor stock {host} {watched} 1\ndir {tmp_path}\n")
-    command = ["redis-server", str(settings), "--sentinel"]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process, redis.Redis(port=port) as own:
-
-        def answers() -> bool:
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = int(free.getsockname()[1])
+        settings.write_text(f"port {port}\nsentinel monitor stock {host} {watched} 1\ndir {tmp_path}\n")
+        command = ["redis-server", str(settings), "--sentinel"]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
             try:
-                return bool(own.ping())
-            except redis.ConnectionError:
-                return False
+                if answers(port, process):
+                    yield port
+                    return
+            finally:
+                process.terminate()
 
-        wait_until(answers, "it answers")
-        yield port
-        process.terminate()
+
+def answers(port: int, process: subprocess.Popen[bytes]) -> bool:
+    """Waits until the sentinel answers. False if it has ended: then another process has taken its port."""
+
+    def has_decided() -> bool:
+        try:
+            return bool(own.ping())
+        except redis.ConnectionError:
+            return process.poll() is not None
+
+    with redis.Redis(port=port) as own:
+        wait_until(has_decided, "it answers")
+    return process.poll() is None
 
 
 async def test_a_client_of_sentinels(redis_server: RedisBackend, sentinel: int) -> None:

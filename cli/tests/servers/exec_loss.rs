@@ -219,7 +219,7 @@ fn a_lock_that_was_broken() {
     let mut run = Run::start(&url, &["--ttl", "10s", &name, "--", "sh", "-c", "sleep 600"]);
     let fence = run.until("acquired")["fence"].as_str().unwrap().to_owned();
     run.until("started");
-    let broken = crate::run::fencepost(&["break", &url, &name, &fence]);
+    let broken = crate::run::fencepost(&["break", "--url", &url, &name, &fence]);
     assert!(broken.status.success(), "{broken:?}");
     let finished = run.finish();
     assert_eq!(finished.code, Some(70), "{finished:?}");
