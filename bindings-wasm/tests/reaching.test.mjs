@@ -85,8 +85,26 @@ const ELSEWHERE = [
   ["a Redis", () => address("FENCEPOST_REDIS"), { zk: /is it a ZooKeeper/ }],
 ];
 
-// A few at a time: while all of them load their libraries, a busy machine's event loop stands still for seconds.
-describe("without options", { concurrency: 6 }, () => {
+/**
+ * Waits for the refusal of an acquire. While many clients load their libraries, a busy machine's event loop may stand
+ * still for the whole time to connect. The refusal has no cause then, and the next one has.
+ */
+async function refusal(acquire) {
+  for (let times = 1; ; times++) {
+    const error = await within(
+      acquire().then(
+        () => null,
+        (reason) => reason,
+      ),
+      "the refusal",
+    );
+    if (error?.cause !== undefined || times === 4) {
+      return error;
+    }
+  }
+}
+
+describe("without options", { concurrency: true }, () => {
   for (const [what, where, causes] of ELSEWHERE) {
     for (const [library, cause] of Object.entries(causes)) {
       const peers = REDIS_PEERS.filter((peer) => peer.package === library);
@@ -109,8 +127,9 @@ describe("without options", { concurrency: 6 }, () => {
             return true;
           };
           const lock = client.lock("stock");
-          const ways = [lock.acquire(), lock.tryAcquire(), lock.acquire({ timeout: 600_000 })];
-          await Promise.all(ways.map((acquire) => assert.rejects(within(acquire, "the refusal"), told)));
+          const ways = [() => lock.acquire(), () => lock.tryAcquire(), () => lock.acquire({ timeout: 600_000 })];
+          const refusals = await Promise.all(ways.map(refusal));
+          assert.ok(refusals.every(told));
         });
       }
     }
