@@ -38,7 +38,7 @@ class ZooKeeper(Server):
         self.version = version
         self.contact = EVERYBODY
         #: Servers of tests live for seconds or minutes. For so long, the JVM's optimising compiler takes more
-        #: time of the processors than its code saves: a fifth of a suite's.
+        #: time of the processors than its code saves: a quarter in the suite of faults.
         self.optimises = False
         self.identity: int | None = None
         self.members: list[str] = []
