@@ -6,7 +6,7 @@ SUITE := $(CURDIR)/tools/suite
 SEEDS := 500000
 FIRST := 1
 SERVERS := python3 $(CURDIR)/tests/servers run --
-# ZooKeeper at its usual speed: for crowds, whose time counts.
+# For crowds, which have a time limit: ZooKeeper with the optimising compiler of the JVM.
 FAST_SERVERS := python3 $(CURDIR)/tests/servers run --optimise --
 
 .DEFAULT_GOAL := help
@@ -124,7 +124,7 @@ build-bench-java:
 
 # The suites of the languages wait, for sessions to end above all, so they run beside each other. What computes takes the processor time that
 # they leave, and no more.
-# One run shows all that fails: the closing lines end it red.
+# A suite that fails does not stop the others. tools/closing-lines then fails, and names all suites that have failed.
 suites: export GO_ON := yes
 suites:
 	rm -rf build/logs

@@ -51,18 +51,14 @@ impl One {
     pub(crate) async fn break_it(self, before: Option<String>) -> Result<(), Failure> {
         let (opened, found) = self.find(before).await?;
         let done = opened.lock.break_contender(&found).await;
-        let _closed = opened.client.close().await;
-        self.done(done)?;
-        print(&format!("broken: {}", found.node)).map_err(Failure::of_output)
+        self.end(opened, done, "broken", &found).await
     }
 
     /// Asks a contender for the lock.
     pub(crate) async fn revoke(self, before: Option<String>) -> Result<(), Failure> {
         let (opened, found) = self.find(before).await?;
         let done = opened.lock.revoke(&found).await;
-        let _closed = opened.client.close().await;
-        self.done(done)?;
-        print(&format!("asked: {}", found.node)).map_err(Failure::of_output)
+        self.end(opened, done, "asked", &found).await
     }
 
     async fn find(&self, before: Option<String>) -> Result<(Opened, Found), Failure> {
@@ -74,10 +70,19 @@ impl One {
         }
     }
 
-    fn done(&self, done: Result<(), Error>) -> Result<(), Failure> {
+    /// Closes the client, and prints what was done to the contender. A close that fails does not undo it.
+    async fn end(
+        &self,
+        opened: Opened,
+        done: Result<(), Error>,
+        what: &str,
+        found: &Found,
+    ) -> Result<(), Failure> {
+        let _closed = opened.client.close().await;
         match done {
             Err(Error::Refused(refused)) if refused.reason() == Refusal::NoContender => Err(self.gone()),
-            done => Ok(done?),
+            Err(error) => Err(error.into()),
+            Ok(()) => print(&format!("{what}: {}", found.node)).map_err(Failure::of_output),
         }
     }
 

@@ -62,7 +62,7 @@ struct Opened {
 }
 
 impl Opened {
-    /// The contenders. They have been found, whatever becomes of the connection.
+    /// Lists the contenders, and closes the client. The list is right even if the close fails.
     async fn contenders(self) -> Result<Vec<Found>, Error> {
         let found = self.lock.contenders().await;
         let _closed = self.client.close().await;
@@ -71,7 +71,7 @@ impl Opened {
 }
 
 impl Which {
-    /// The address. Fails for what would look at another lock than the one that is meant, and find nobody.
+    /// Returns the address. Fails for options with which the command would inspect another lock than the user means.
     fn check(&self, before: Option<String>) -> Result<String, Failure> {
         if self.node_prefix.is_some() && self.layout != Some(Names::Plain) {
             return Err(Failure::usage(

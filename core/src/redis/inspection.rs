@@ -131,8 +131,8 @@ mod tests {
 
     #[test]
     fn answers_are_read_exactly() {
-        let nobody = Event::Found { contenders: vec![] };
-        assert_eq!(found(&Reply::Array(vec![])), Ok(nobody));
+        let none = Event::Found { contenders: vec![] };
+        assert_eq!(found(&Reply::Array(vec![])), Ok(none));
         let gone = Err((Refusal::NoContender, Cause::none()));
         assert_eq!(
             taken(&Reply::Array(vec![Reply::Int(0)]), OURS, Fence(9)),

@@ -45,7 +45,7 @@ test("requests go to the server, replies and events to the contender, each below
   assert.equal((b ?? 0) - (a ?? 0), LANE);
 });
 
-test("a cut connection is a mark on the contender's lifeline, because nobody sends anything", () => {
+test("a cut connection is a mark on the contender's lifeline, because it is no message", () => {
   const drawn = diagram([{ title: "The connection of A is cut", messages: [message("A", "cut", "it is cut")] }]);
   const a = drawn.lanes.find(({ name }) => name === "A")?.x;
   assert.ok(a !== undefined);

@@ -7,7 +7,7 @@ use crate::{cases::cases, transcript::Recorder};
 
 cases! { "redis":
     inspection_finds_the_holder, "A lock that a client of this implementation holds: its token, its fence, and the rest of its lease.";
-    inspection_finds_nobody, "A free lock has no contenders.";
+    inspection_of_a_free_lock, "A free lock has no contenders.";
     inspection_finds_another_library, "A holder of another library counts no fences, so it does not get the fence of an earlier holder.",
         "redis-py's Lock, SET NX PX";
     inspection_is_repeated, "The answer is lost, and the server does not know the script: the inspection asks again, with the script's text.";
@@ -18,7 +18,7 @@ cases! { "redis":
     holder_is_broken, "The server takes the lock from the holder that an earlier inspection has found.";
     break_is_repeated, "The answer to a break is lost: the second request of the same attempt finds its own tombstone, so the result is the first one's.",
         "a break that was carried out and reported as no-contender";
-    broken_before, "Another contender holds the lock now, or nobody does: the break changes nothing.",
+    broken_before, "Another contender holds the lock now, or the lock is free: the break changes nothing.",
         "redisson forceUnlock, DEL by hand: they hit any holder";
 }
 
@@ -50,7 +50,7 @@ fn inspection_finds_the_holder(story: &mut Recorder) {
     story.waits_for(None).close(key).leaves(0);
 }
 
-fn inspection_finds_nobody(story: &mut Recorder) {
+fn inspection_of_a_free_lock(story: &mut Recorder) {
     let key = find(story);
     story.value(json!([])).says(&["found"]).close(key).leaves(0);
 }
