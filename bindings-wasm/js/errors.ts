@@ -143,9 +143,14 @@ export function misuse(code: number, kind: string, message: string): void {
   kept = new MisuseError(code, kind, message);
 }
 
-/** @internal For the WebAssembly module: its core has met a mistake of its own. Thrown through the module, whose hub cannot be used after it. */
-export function panicked(message: string): never {
-  throw new Error(`fencepost's core has failed, please report it: ${message}`);
+/** @internal For the WebAssembly module: its core has a bug. Thrown through the module, whose hub cannot be used after it. */
+export function panicked(file: string, line: number): never {
+  throw new Error(`fencepost's core has failed, please report it: panicked at ${file}:${line}`);
+}
+
+/** @internal For the WebAssembly module: the runtime gives it no more memory. Thrown as {@link panicked} does. */
+export function outOfMemory(bytes: number): never {
+  throw new Error(`fencepost's core has failed: there is no memory for ${bytes} bytes`);
 }
 
 /** @internal The error of the call into the module that has just failed. */

@@ -6,9 +6,7 @@
 use alloc::{string::String, vec::Vec};
 
 use fencepost_core::{
-    Intent, Key,
-    lowered::{Notice, Outcome},
-    redis, text,
+    Intent, Key, redis, text,
     zookeeper::{Answer, Stat},
 };
 use wasm_bindgen::prelude::*;
@@ -95,19 +93,19 @@ impl RawHub {
     }
 
     pub fn created(&mut self, now: f64, id: f64, session: i64, path: &str, zxid: i64) -> bool {
-        let path = path.into();
-        self.answer(now, id, session, Answer::Created { path, zxid })
+        let answer = || Answer::Created {
+            path: path.into(),
+            zxid,
+        };
+        self.answer(now, id, session, answer)
     }
 
     /// `names` are joined with slashes, which no name has.
     pub fn children(&mut self, now: f64, id: f64, session: i64, names: &str) -> bool {
         let names = text::parts(names, b'/').filter(|name| !name.is_empty());
-        self.answer(
-            now,
-            id,
-            session,
-            Answer::Children(names.map(String::from).collect()),
-        )
+        self.answer(now, id, session, || {
+            Answer::Children(names.map(String::from).collect())
+        })
     }
 
     #[expect(clippy::too_many_arguments, reason = "scalars cross fastest")]
@@ -124,7 +122,6 @@ impl RawHub {
         created: i64,
         modified: i64,
     ) -> bool {
-        let data = data.to_vec();
         let stat = Stat {
             czxid,
             mzxid,
@@ -133,21 +130,24 @@ impl RawHub {
             created,
             modified,
         };
-        self.answer(now, id, session, Answer::Data { data, stat })
+        self.answer(now, id, session, || Answer::Data {
+            data: data.to_vec(),
+            stat,
+        })
     }
 
     pub fn done(&mut self, now: f64, id: f64, session: i64) -> bool {
-        self.answer(now, id, session, Answer::Done)
+        self.answer(now, id, session, || Answer::Done)
     }
 
     pub fn error(&mut self, now: f64, id: f64, session: i64, code: i32) -> bool {
-        self.answer(now, id, session, Answer::Error(code))
+        self.answer(now, id, session, || Answer::Error(code))
     }
 
     /// The reply that has been put together: see `reply.rs`.
     pub fn reply(&mut self, now: f64, id: f64) -> bool {
         let reply = self.parts.take();
-        self.replied(now, id, reply)
+        self.replied(now, id, || reply)
     }
 
     pub fn nil(&mut self) {
@@ -179,14 +179,16 @@ impl RawHub {
     /// The most frequent replies, an array of a number alone or with bytes.
     #[wasm_bindgen(js_name = replyNumber)]
     pub fn reply_number(&mut self, now: f64, id: f64, number: f64) -> bool {
-        let items = Vec::from([convert::integer(number)]);
-        self.replied(now, id, redis::Reply::Array(items))
+        self.replied(now, id, || {
+            redis::Reply::Array(Vec::from([convert::integer(number)]))
+        })
     }
 
     #[wasm_bindgen(js_name = replyPair)]
     pub fn reply_pair(&mut self, now: f64, id: f64, number: f64, bytes: Vec<u8>) -> bool {
-        let items = Vec::from([convert::integer(number), redis::Reply::Bytes(bytes)]);
-        self.replied(now, id, redis::Reply::Array(items))
+        self.replied(now, id, || {
+            redis::Reply::Array(Vec::from([convert::integer(number), redis::Reply::Bytes(bytes)]))
+        })
     }
 
     pub fn failed(&mut self, now: f64, id: f64, failure: &str) -> bool {
@@ -208,15 +210,11 @@ impl RawHub {
     }
 
     pub fn message(&mut self, now: f64, id: f64) -> bool {
-        let done =
-            convert::id(id).and_then(|id| self.hub.notice(now, Notice::Redis(redis::Notice::Message { id })));
-        done.is_ok()
+        self.hub.message(now, id).is_ok()
     }
 
     pub fn gone(&mut self, now: f64, id: f64) -> bool {
-        let done =
-            convert::id(id).and_then(|id| self.hub.notice(now, Notice::Redis(redis::Notice::Gone { id })));
-        done.is_ok()
+        self.hub.gone(now, id).is_ok()
     }
 
     #[wasm_bindgen(js_name = handleTimeout)]
@@ -256,11 +254,11 @@ impl RawHub {
         self.hub.intent(now, key, intent).is_ok()
     }
 
-    fn replied(&mut self, now: f64, id: f64, reply: redis::Reply) -> bool {
-        self.hub.outcome(now, id, Outcome::Redis(reply)).is_ok()
+    fn replied(&mut self, now: f64, id: f64, reply: impl FnOnce() -> redis::Reply) -> bool {
+        self.hub.reply(now, id, reply).is_ok()
     }
 
-    fn answer(&mut self, now: f64, id: f64, session: i64, answer: Answer) -> bool {
+    fn answer(&mut self, now: f64, id: f64, session: i64, answer: impl FnOnce() -> Answer) -> bool {
         self.hub.answer(now, id, session, answer).is_ok()
     }
 }

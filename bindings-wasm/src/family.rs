@@ -1,12 +1,14 @@
 //! The machines that a module has: one family's, so that a program loads what its server needs.
 
 use fencepost_core::{
-    ConfigError, Outcome, RawSettings, Settings, hub,
-    lowered::{self, Request},
+    ConfigError, RawSettings, Settings, hub,
+    lowered::Request,
     options::Scope,
     redis::{self, Redis},
     zookeeper::{self, ZooKeeper},
 };
+
+use crate::error::Kept;
 
 /// The family of this module.
 #[cfg(not(feature = "redis"))]
@@ -15,13 +17,32 @@ pub(crate) type Chosen = ZooKeeper;
 #[cfg(feature = "redis")]
 pub(crate) type Chosen = Redis;
 
-/// A family, as far as plain values go: `None` for those of the other one.
+/// A family, as far as plain values go: `None` for those of the other one. A module never makes the other family's values,
+/// so it does not have the code that would.
 pub(crate) trait Family: hub::Family<Request: Into<Request>> {
     fn checked(raw: RawSettings) -> Result<Settings, ConfigError>;
     fn scope(raw: RawSettings) -> Result<Scope, ConfigError>;
     fn settings(settings: &Settings) -> Option<&Self::Settings>;
-    fn outcome(outcome: lowered::Outcome) -> Option<Outcome<Self::Reply>>;
-    fn notice(notice: lowered::Notice) -> Option<Self::Notice>;
+
+    fn zookeeper_reply(_reply: impl FnOnce() -> zookeeper::Reply) -> Option<Self::Reply> {
+        None
+    }
+
+    fn redis_reply(_reply: impl FnOnce() -> redis::Reply) -> Option<Self::Reply> {
+        None
+    }
+
+    fn zookeeper_notice(
+        _notice: impl FnOnce() -> Result<zookeeper::Notice, Kept>,
+    ) -> Option<Result<Self::Notice, Kept>> {
+        None
+    }
+
+    fn redis_notice(
+        _notice: impl FnOnce() -> Result<redis::Notice, Kept>,
+    ) -> Option<Result<Self::Notice, Kept>> {
+        None
+    }
 }
 
 impl Family for ZooKeeper {
@@ -40,19 +61,14 @@ impl Family for ZooKeeper {
         }
     }
 
-    fn outcome(outcome: lowered::Outcome) -> Option<Outcome<zookeeper::Reply>> {
-        match outcome {
-            lowered::Outcome::ZooKeeper(reply) => Some(Outcome::Reply(reply)),
-            lowered::Outcome::Failed(failure) => Some(Outcome::Failed(failure)),
-            _ => None,
-        }
+    fn zookeeper_reply(reply: impl FnOnce() -> zookeeper::Reply) -> Option<zookeeper::Reply> {
+        Some(reply())
     }
 
-    fn notice(notice: lowered::Notice) -> Option<zookeeper::Notice> {
-        match notice {
-            lowered::Notice::ZooKeeper(notice) => Some(notice),
-            _ => None,
-        }
+    fn zookeeper_notice(
+        notice: impl FnOnce() -> Result<zookeeper::Notice, Kept>,
+    ) -> Option<Result<zookeeper::Notice, Kept>> {
+        Some(notice())
     }
 }
 
@@ -72,18 +88,13 @@ impl Family for Redis {
         }
     }
 
-    fn outcome(outcome: lowered::Outcome) -> Option<Outcome<redis::Reply>> {
-        match outcome {
-            lowered::Outcome::Redis(reply) => Some(Outcome::Reply(reply)),
-            lowered::Outcome::Failed(failure) => Some(Outcome::Failed(failure)),
-            _ => None,
-        }
+    fn redis_reply(reply: impl FnOnce() -> redis::Reply) -> Option<redis::Reply> {
+        Some(reply())
     }
 
-    fn notice(notice: lowered::Notice) -> Option<redis::Notice> {
-        match notice {
-            lowered::Notice::Redis(notice) => Some(notice),
-            _ => None,
-        }
+    fn redis_notice(
+        notice: impl FnOnce() -> Result<redis::Notice, Kept>,
+    ) -> Option<Result<redis::Notice, Kept>> {
+        Some(notice())
     }
 }

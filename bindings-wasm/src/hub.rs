@@ -10,10 +10,11 @@ use crate::{
     settings::Settings,
 };
 use fencepost_core::{
-    AcquireTimeout, ConfigError, ContenderId, Failure, Intent, Key, Misuse, SessionId,
+    AcquireTimeout, ConfigError, ContenderId, Failure, Intent, Key, Misuse, Outcome, SessionId,
     claim::Content,
     hub::{self, Family as _},
-    lowered::{HubOutput, Notice, Outcome},
+    lowered::HubOutput,
+    redis,
     zookeeper::{self, Answer, SessionState, WatchEvent},
 };
 
@@ -73,9 +74,29 @@ impl Hub {
         self.0.intent(now, key, intent).map_err(|why| error::misuse(&why))
     }
 
-    pub(crate) fn answer(&mut self, now: f64, id: f64, session: i64, answer: Answer) -> Done {
+    /// A reply of ZooKeeper.
+    pub(crate) fn answer(
+        &mut self,
+        now: f64,
+        id: f64,
+        session: i64,
+        answer: impl FnOnce() -> Answer,
+    ) -> Done {
         let session = SessionId(session);
-        self.outcome(now, id, Outcome::ZooKeeper(zookeeper::Reply { session, answer }))
+        let reply = Chosen::zookeeper_reply(|| zookeeper::Reply {
+            session,
+            answer: answer(),
+        });
+        self.outcome(now, id, Outcome::Reply(reply.ok_or_else(foreign)?))
+    }
+
+    /// A reply of Redis.
+    pub(crate) fn reply(&mut self, now: f64, id: f64, reply: impl FnOnce() -> redis::Reply) -> Done {
+        self.outcome(
+            now,
+            id,
+            Outcome::Reply(Chosen::redis_reply(reply).ok_or_else(foreign)?),
+        )
     }
 
     pub(crate) fn failed(&mut self, now: f64, id: f64, failure: &str) -> Done {
@@ -91,54 +112,36 @@ impl Hub {
         Err(error::wrong_reply(convert::id(id)?.0, expected))
     }
 
-    pub(crate) fn outcome(&mut self, now: f64, id: f64, outcome: Outcome) -> Done {
+    fn outcome(&mut self, now: f64, id: f64, outcome: Outcome<<Chosen as hub::Family>::Reply>) -> Done {
         let (now, id) = (convert::now(now)?, convert::id(id)?);
-        let outcome = Chosen::outcome(outcome).ok_or_else(foreign)?;
         self.0
             .handle_outcome(now, id, outcome)
             .map_err(|why| error::misuse(&why))
     }
 
     pub(crate) fn session(&mut self, now: f64, state: &str, session: i64, timeout: f64) -> Done {
-        let state = match state {
-            "connecting" => SessionState::Connecting,
-            "connected" => SessionState::Connected,
-            "suspended" => SessionState::Suspended,
-            "expired" => SessionState::Expired,
-            "auth-failed" => SessionState::AuthFailed,
-            "closed" => SessionState::Closed,
-            _ => return Err(error::unreadable("state", state)),
-        };
-        let timeout = match state {
-            SessionState::Connected => convert::duration("timeout", timeout, "")?,
-            _ => Duration::ZERO,
-        };
-        let session = SessionId(session);
-        let notice = zookeeper::Notice::Session {
-            state,
-            session,
-            timeout,
-        };
-        self.notice(now, Notice::ZooKeeper(notice))
+        let notice = Chosen::zookeeper_notice(|| session_notice(state, session, timeout));
+        self.notice(now, notice)
     }
 
     pub(crate) fn watch(&mut self, now: f64, id: f64, session: i64, event: &str) -> Done {
-        let event = match event {
-            "deleted" => WatchEvent::Deleted,
-            "changed" => WatchEvent::Changed,
-            "gone" => WatchEvent::Gone,
-            _ => return Err(error::unreadable("event", event)),
-        };
-        let (id, session) = (convert::id(id)?, SessionId(session));
-        self.notice(
-            now,
-            Notice::ZooKeeper(zookeeper::Notice::Watch { id, session, event }),
-        )
+        let notice = Chosen::zookeeper_notice(|| watch_notice(id, session, event));
+        self.notice(now, notice)
     }
 
-    pub(crate) fn notice(&mut self, now: f64, notice: Notice) -> Done {
+    pub(crate) fn message(&mut self, now: f64, id: f64) -> Done {
+        let notice = Chosen::redis_notice(|| convert::id(id).map(|id| redis::Notice::Message { id }));
+        self.notice(now, notice)
+    }
+
+    pub(crate) fn gone(&mut self, now: f64, id: f64) -> Done {
+        let notice = Chosen::redis_notice(|| convert::id(id).map(|id| redis::Notice::Gone { id }));
+        self.notice(now, notice)
+    }
+
+    fn notice(&mut self, now: f64, notice: Option<Result<<Chosen as hub::Family>::Notice, Kept>>) -> Done {
         let now = convert::now(now)?;
-        let notice = Chosen::notice(notice).ok_or_else(foreign)?;
+        let notice = notice.ok_or_else(foreign)??;
         self.0
             .handle_notice(now, notice)
             .map_err(|why| error::misuse(&why))
@@ -177,6 +180,39 @@ impl Hub {
     pub(crate) fn unreleased(&self) -> usize {
         self.0.unreleased()
     }
+}
+
+fn session_notice(state: &str, session: i64, timeout: f64) -> Result<zookeeper::Notice, Kept> {
+    let state = match state {
+        "connecting" => SessionState::Connecting,
+        "connected" => SessionState::Connected,
+        "suspended" => SessionState::Suspended,
+        "expired" => SessionState::Expired,
+        "auth-failed" => SessionState::AuthFailed,
+        "closed" => SessionState::Closed,
+        _ => return Err(error::unreadable("state", state)),
+    };
+    let timeout = match state {
+        SessionState::Connected => convert::duration("timeout", timeout, "")?,
+        _ => Duration::ZERO,
+    };
+    let session = SessionId(session);
+    Ok(zookeeper::Notice::Session {
+        state,
+        session,
+        timeout,
+    })
+}
+
+fn watch_notice(id: f64, session: i64, event: &str) -> Result<zookeeper::Notice, Kept> {
+    let event = match event {
+        "deleted" => WatchEvent::Deleted,
+        "changed" => WatchEvent::Changed,
+        "gone" => WatchEvent::Gone,
+        _ => return Err(error::unreadable("event", event)),
+    };
+    let (id, session) = (convert::id(id)?, SessionId(session));
+    Ok(zookeeper::Notice::Watch { id, session, event })
 }
 
 /// Something of the other family has come.

@@ -3,7 +3,6 @@
 use core::{
     alloc::{GlobalAlloc, Layout},
     cell::Cell,
-    fmt::{self, Write},
     panic::PanicInfo,
     ptr,
 };
@@ -43,17 +42,25 @@ impl Shelves {
     }
 }
 
+/// The block, if there was memory for one. Otherwise it ends as a panic does, and says so.
+fn found(block: *mut u8, bytes: usize) -> *mut u8 {
+    if block.is_null() {
+        out_of_memory(bytes);
+    }
+    block
+}
+
 // SAFETY: a block is on its shelf or with whoever has asked for it, and is as large and as aligned as its shelf's number says.
 unsafe impl GlobalAlloc for Shelves {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let Some((shelf, block)) = self.shelf(layout) else {
             // SAFETY: as asked.
-            return unsafe { self.store.alloc(layout) };
+            return found(unsafe { self.store.alloc(layout) }, layout.size());
         };
         let first = shelf.get();
         if first.is_null() {
             // SAFETY: it is not empty.
-            return unsafe { self.store.alloc(block) };
+            return found(unsafe { self.store.alloc(block) }, layout.size());
         }
         // SAFETY: what lies on a shelf begins with the address of the next, and is aligned for it.
         shelf.set(unsafe { first.cast::<*mut u8>().read() });
@@ -78,7 +85,7 @@ unsafe impl GlobalAlloc for Shelves {
         match (self.shelf(layout), self.shelf(wanted)) {
             (None, None) => {
                 // SAFETY: it came from there, and stays there.
-                return unsafe { self.store.realloc(at, layout, size) };
+                return found(unsafe { self.store.realloc(at, layout, size) }, size);
             }
             // On another shelf it would be taken for a block of that size.
             (Some((here, _)), Some((there, _))) if ptr::eq(here, there) => return at,
@@ -87,10 +94,8 @@ unsafe impl GlobalAlloc for Shelves {
         // SAFETY: two blocks, of which each is as large as its layout.
         unsafe {
             let fresh = self.alloc(wanted);
-            if !fresh.is_null() {
-                ptr::copy_nonoverlapping(at, fresh, layout.size().min(size));
-                self.dealloc(at, layout);
-            }
+            ptr::copy_nonoverlapping(at, fresh, layout.size().min(size));
+            self.dealloc(at, layout);
             fresh
         }
     }
@@ -98,40 +103,19 @@ unsafe impl GlobalAlloc for Shelves {
 
 #[wasm_bindgen(raw_module = "../../errors.js")]
 extern "C" {
-    fn panicked(message: &str);
+    fn panicked(file: &str, line: u32);
+    #[wasm_bindgen(js_name = outOfMemory)]
+    fn out_of_memory(bytes: usize);
 }
 
-/// The most of a panic's text that JavaScript gets, in bytes.
-const LONGEST_PANIC: usize = 512;
-
-/// A panic's text, without the allocator: it may be what has panicked.
-struct Text {
-    bytes: [u8; LONGEST_PANIC],
-    length: usize,
-}
-
-impl Write for Text {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for character in text.chars() {
-            let end = self.length + character.len_utf8();
-            let room = self.bytes.get_mut(self.length..end).ok_or(fmt::Error)?;
-            character.encode_utf8(room);
-            self.length = end;
-        }
-        Ok(())
-    }
-}
-
-/// Ends in an error that says where and why: `panicked` throws it through the module, whose hub cannot be used after it.
+/// Ends in an error that says where: `panicked` throws it through the module, whose hub cannot be used after it. The panic's text
+/// is left out: what formats it would be a thirtieth of the module.
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
-    let mut text = Text {
-        bytes: [0; LONGEST_PANIC],
-        length: 0,
-    };
-    // What is too long is cut off.
-    _ = write!(text, "{info}");
-    let said = text.bytes.get(..text.length).unwrap_or_default();
-    panicked(str::from_utf8(said).unwrap_or_default());
+    let place = info.location();
+    panicked(
+        place.map_or("", |place| place.file()),
+        place.map_or(0, |place| place.line()),
+    );
     core::arch::wasm32::unreachable()
 }
