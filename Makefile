@@ -77,11 +77,11 @@ build-wheels:
 wheels: ## build the Python wheels for all platforms, and the source distribution, into build/dist
 	$(PYTHON) tools/dist wheels
 
-dist: ## build all that a release consists of into build/dist, from a clean tree; UNCLEAN=yes builds it from any
+dist: setup ## build all that a release consists of into build/dist, from a clean tree; UNCLEAN=yes builds it from any
 	tools/setup release
 	$(PYTHON) tools/dist $(if $(UNCLEAN),--unclean)
 
-test-dist: ## install what `make dist` has built, alone, and test it; ARGS="again" builds it once more and compares the bytes
+test-dist: setup ## install what `make dist` has built, alone, and test it; ARGS="again" builds it once more and compares the bytes
 	tools/setup release
 	$(PYTHON) tests/dist $(ARGS)
 

@@ -65,16 +65,7 @@ function make(name, crate, { llvm, passes }, features = []) {
   // not on by default, joins what two branches end with.
   run(
     "cargo",
-    [
-      "rustc",
-      "--quiet",
-      "--config",
-      COMPACT,
-      "--profile",
-      "wasm",
-      "--target",
-      TARGET,
-    ],
+    ["rustc", "--quiet", "--config", COMPACT, "--profile", "wasm", "--target", TARGET],
     ["--package", crate, ...features.map((feature) => `--features=${feature}`)],
     ["--", "-C", `llvm-args=-disable-lsr -enable-pre=false -enable-gvn-sink${llvm}`],
   );
