@@ -66,8 +66,11 @@ def python(folder: Path) -> None:
     wheel = only(f"fencepost-*-manylinux*_{MACHINE}.whl")
     # The examples of the guides use these two, too.
     packages = (f"fencepost[redis,zookeeper,opentelemetry] @ {wheel.as_uri()}", "opentelemetry-sdk")
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", folder / "bin" / "python")
-    run(*pip, "install", "--quiet", *packages, *beside_the_guides())
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
+    there = ("--python", folder / "bin" / "python")
+    run(*pip, *there, "install", "--quiet", *packages, *beside_the_guides())
+    # The tests import fencepost, too: the same wheel, and not one that happens to be there.
+    run(*pip, "install", "--quiet", "--no-deps", "--force-reinstall", wheel)
 
 
 def beside_the_guides() -> list[str]:
