@@ -1,4 +1,4 @@
-//! The clock that leases are judged by: it goes on while the computer sleeps, because leases go on ending.
+//! The clock for leases. It goes on while the computer sleeps, because leases also end during that time.
 
 use fencepost_core::Instant;
 

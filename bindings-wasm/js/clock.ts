@@ -1,9 +1,10 @@
 /**
- * The clock: milliseconds that do not go back and go on while the computer sleeps.
+ * The clock: milliseconds that never go back, and that go on while the computer sleeps.
  *
- * `performance.now()` stands still during a suspend (on Linux), so that a lease would look alive after it. Node.js can say how long the
- * machine has been up, suspends included: the clock is moved forward by what is missing. It asks when the wall clock has moved in another way than
- * `performance.now()`, and four times a second besides, because asking reads a file. Deno says it to programs that may ask (`--allow-sys`).
+ * On Linux, `performance.now()` stands still while the computer is suspended, so a lease would seem valid after it has
+ * ended. Node.js has the machine's uptime, which includes suspends. This clock moves forward by the difference. It
+ * reads the uptime when the wall clock has moved differently from `performance.now()`, and otherwise only four times a
+ * second, because each time reads a file. In Deno, this needs the permission `--allow-sys`.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * Errors, typed by who is to blame. Every one has a number (`code`) and a kebab-case name (`kind`), the same in every language.
+ * Errors, with a class for each kind of cause. Every one has a number (`code`) and a kebab-case name (`kind`), the same
+ * in every language.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * What the runtime offers, taken when this file is loaded: a program's tests may replace timers and clocks later (fake timers), and leases, renewals and
- * timeouts are not to stand still with them.
+ * The runtime's timers and clocks. This file stores them when it is loaded. A program's tests may replace them later
+ * (fake timers), and leases, renewals and timeouts must not stand still then.
  *
  * @module
  */

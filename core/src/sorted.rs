@@ -2,8 +2,8 @@
 //!
 //! The hub's keys and ids increase, so new entries go to the end, and the oldest ones are removed from the front: both
 //! are cheap in a ring. Only timers are inserted anywhere: with ten thousand machines, an insertion moves at most half
-//! of a hundred kilobytes, which takes some microseconds. Every use of a B-tree would add two kilobytes (compressed) to the WebAssembly module, in all a
-//! third of its size.
+//! of a hundred kilobytes, which takes some microseconds. Each use of a B-tree would add two kilobytes (compressed) to
+//! the WebAssembly module. All of them together would be a third of its size.
 
 use alloc::collections::VecDeque;
 use core::borrow::Borrow;

@@ -1,4 +1,4 @@
-//! The end of a client, which any number of calls may wait for, and which one of them reports.
+//! Closing a client. Any number of calls may wait for the end, and one of them reports the result.
 
 use core::{
     mem,

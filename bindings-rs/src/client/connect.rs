@@ -1,4 +1,4 @@
-//! From an address or a connection to a client.
+//! Makes a client from an address or a connection.
 
 use alloc::sync::Arc;
 use core::{fmt, time::Duration};

@@ -1,4 +1,4 @@
-//! One contender: an acquire on its way, or the grant it has come to.
+//! One contender: an acquire in progress, or its grant.
 
 use alloc::sync::Arc;
 use core::time::Duration;

@@ -1,7 +1,8 @@
-//! Times to wake at, and limits of time.
+//! Alarms at given times, and time limits.
 //!
-//! An answer that has arrived beats a timer that is late. When a program has kept its runtime busy, the timer fires together with
-//! answers that nothing has read so far, or before requests that nothing has written. so an alarm that fires late gives I/O some time.
+//! The client handles answers that have arrived before a timer that is late. When a program has kept its runtime busy,
+//! a timer fires before the runtime has read the answers that have arrived, or written the requests. So an alarm that
+//! is late first gives the I/O some time.
 
 use core::{future::Future, pin::pin, time::Duration};
 

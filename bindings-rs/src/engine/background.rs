@@ -1,4 +1,4 @@
-//! A client's one background task: timers, what the server says unasked, and what others have left behind.
+//! A client's one background task: timers, notices of the server, and the work that other tasks have left behind.
 
 use alloc::sync::Arc;
 use core::time::Duration;

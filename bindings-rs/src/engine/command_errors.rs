@@ -1,4 +1,4 @@
-//! A client library's errors, by the command they came from.
+//! A client library's errors, by the command that caused them.
 
 use alloc::{collections::VecDeque, sync::Arc};
 

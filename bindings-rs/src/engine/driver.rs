@@ -1,4 +1,4 @@
-//! What a driver and the engine are to each other. The contract is in docs/reference/drivers.md.
+//! The interfaces between a driver and the engine. The contract is in docs/reference/drivers.md.
 
 use alloc::sync::Arc;
 use core::{

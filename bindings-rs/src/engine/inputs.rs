@@ -1,8 +1,9 @@
 //! The engine: a client's hub under its lock.
 //!
-//! Every input goes through [`Engine::put`]: one critical section puts it in, polls dry, and hands commands to the client library in
-//! the order polled. What they come to is awaited outside: by the task whose contender it is (see [`InFlight`](super::in_flight::InFlight)),
-//! so that an acquire costs no hop to another task, and by the background task for everything else.
+//! Every input goes through [`Engine::put`]: one critical section passes it to the hub, polls all outputs, and hands
+//! commands to the client library in the order of the outputs. The outcomes are awaited outside of that section. The
+//! task of a contender awaits the outcomes of that contender's commands (see [`InFlight`](super::in_flight::InFlight)),
+//! so an acquire needs no switch to another task. The background task awaits all others.
 
 use alloc::sync::Arc;
 use core::{mem, sync::atomic::AtomicBool};

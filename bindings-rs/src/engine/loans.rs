@@ -1,7 +1,8 @@
 //! Commands that are lent to the task of their contender, for a short time only.
 //!
-//! A task may stop polling a call of ours, in a `select!` whose handler waits for something else; an answer that it leaves lying would be
-//! a lock that no task knows of. So the background task recalls what is out for longer, and goes on with it.
+//! A task may stop polling a call of the client, for example while the handler of a `select!` waits for something else.
+//! If the task does not read the answer, it may hold a lock without knowing it. So the background task takes back a
+//! command that was lent for longer, and awaits it.
 
 use alloc::{
     collections::VecDeque,

@@ -1,4 +1,4 @@
-//! What drivers put in: what has come of their commands, and what their connections say.
+//! What drivers report to the engine: the outcomes of their commands, and the notices of their connections.
 
 use core::sync::atomic::Ordering;
 

@@ -1,4 +1,4 @@
-//! The bodies of requests and responses that the layer gives on.
+//! The bodies of requests and responses that the layer passes on.
 
 use alloc::collections::VecDeque;
 use core::{

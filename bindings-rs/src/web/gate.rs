@@ -1,4 +1,4 @@
-//! From a request to its claim, or to the answer that it gets without running.
+//! Claims the operation of a request, or finds the answer that the request gets without running.
 
 use bytes::{Bytes, BytesMut};
 use http::{

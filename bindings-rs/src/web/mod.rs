@@ -9,8 +9,8 @@
 //!   other services. The layer ends the claim.
 //! - A handler with a claim runs in a task of its own. If the client hangs up, the handler and the completion go on. When
 //!   the server stops, [`IdempotencyLayer::idle`] waits for such handlers.
-//! - A handler that panics leaves its claim. The layer gives the panic on to the server, as if it was not there.
-//! - The layer reads the body, and gives it on as a [`Body`] without trailers.
+//! - A handler that panics leaves its claim. The layer passes the panic on to the server unchanged.
+//! - The layer reads the body, and passes it on as a [`Body`] without trailers.
 //!
 //! [HTTP form]: https://github.com/fencepost/fencepost/blob/main/docs/reference/http.md
 

@@ -1,5 +1,6 @@
 /**
- * `fencepost/base64/memory`: the modules for `memory:` as text, for programs that cannot have their files beside them.
+ * `fencepost/base64/memory`: the modules for `memory:` as text, for programs that are shipped without the modules'
+ * files.
  *
  * @packageDocumentation
  */

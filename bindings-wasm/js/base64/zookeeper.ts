@@ -1,5 +1,5 @@
 /**
- * `fencepost/base64/zookeeper`: the module as text, for programs that cannot have its file beside them.
+ * `fencepost/base64/zookeeper`: the module as text, for programs that are shipped without the module's file.
  *
  * @packageDocumentation
  */

@@ -1,5 +1,6 @@
 /**
- * Signals of the program's: one listener for each, however many calls wait with it. Node.js warns of a leak when there are more than ten.
+ * The program's abort signals. Each signal has one listener, even if many calls wait with it: Node.js warns of a leak
+ * when a signal has more than ten listeners.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Calls of the program on what it holds.
+ * The program's calls on its grants and claims.
  *
  * @module
  */

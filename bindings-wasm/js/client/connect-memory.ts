@@ -1,5 +1,5 @@
 /**
- * From `memory:` to a client.
+ * Makes a client for `memory:`.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * From an address of Redis to a client, over the library that is there.
+ * Makes a client for an address of Redis, over the library that is installed.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * How long a client looks for its server.
+ * How long a client tries to reach its server.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * From an address of ZooKeeper to a client.
+ * Makes a client for an address of ZooKeeper.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * From an address to a client. What only one kind of server needs is loaded for that one alone.
+ * Makes a client for an address. It loads only the code that the kind of server needs.
  *
  * @module
  */

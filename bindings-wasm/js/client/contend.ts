@@ -1,5 +1,5 @@
 /**
- * From a call of the program to what comes of its contender.
+ * Carries out an acquire or a claim of the program, up to the result of its contender.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * From a connection to Redis to a client, over both libraries.
+ * Makes a client from a connection to Redis, for both libraries.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * From a connection to ZooKeeper to a client.
+ * Makes a client from a connection to ZooKeeper.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * From an address of Redis to a client, with any library.
+ * Makes a client for an address of Redis, with any library.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What all ways from an address to a client have.
+ * What all functions that make a client for an address share.
  *
  * @module
  */

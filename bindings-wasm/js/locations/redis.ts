@@ -1,2 +1,2 @@
-/** Where the module is: a path that bundlers recognise. The folder of `dist` that this ends up in lies beside `modules`. */
+/** Where the module is: a path that bundlers recognise. In `dist`, the folder of this file is beside `modules`. */
 export const location = (): URL => new URL("../modules/redis.wasm", import.meta.url);

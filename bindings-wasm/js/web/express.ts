@@ -1,5 +1,5 @@
 /**
- * The middleware for Express, and for anything else with its `(request, response, next)` on Node.js.
+ * The middleware for Express, and for other frameworks on Node.js whose middleware gets `(request, response, next)`.
  *
  * ```ts
  * const payments = client.idempotency("payments");
@@ -7,8 +7,8 @@
  * app.use(express.json());
  * ```
  *
- * It has to come before body parsers, because it reads the body as it was received, and puts it back. What changes
- * the body of responses, such as `compression`, comes before it.
+ * It has to come before body parsers, because it reads the body as it was received, and puts it back. Middleware that
+ * changes the body of responses, such as `compression`, has to come before this one.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * From a request to its claim, or to the answer that it gets without running; and from the handler's response to what
- * becomes of the claim.
+ * Claims the operation of a request, or finds the answer that the request gets without running. Then decides by the
+ * handler's response how the claim ends.
  *
  * @module
  */

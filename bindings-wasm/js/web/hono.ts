@@ -6,8 +6,8 @@
  * app.use("/payments/*", idempotent(payments, { scope: (c) => c.get("user"), secret }));
  * ```
  *
- * It has to come before what reads the body of a request. What changes the body of responses, such as `compress`, comes
- * before it.
+ * It has to come before middleware that reads the body of a request. Middleware that changes the body of responses,
+ * such as `compress`, has to come before this one.
  *
  * @module
  */

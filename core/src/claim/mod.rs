@@ -1,4 +1,4 @@
-//! Idempotent operations: what is stored for one operation, under which name, and what a request makes of it.
+//! Idempotent operations: what is stored for one operation, under which name, and how a request changes it.
 //!
 //! ```text
 //!   scope, key ──▶ name ──▶ what the server stores there ──▶ record ─┐

@@ -1,4 +1,4 @@
-//! The rules: what a request makes of a record.
+//! The rules: how a request changes a record.
 //!
 //! | | none | issued | running | lease over | done |
 //! |---|---|---|---|---|---|
@@ -23,8 +23,9 @@
 //!   order needs no tombstones.)
 //! - **A record that cannot be read stays as it is**, and nothing runs.
 //!
-//! The steps below the table, in one request each: *issue* (none becomes issued), *register* (a claim, and at once its
-//! completion), *update* (of a value, whose version is compared), and for operators *look*, *settle* and *forget*.
+//! Single steps that are not in the table, in one request each: *issue* (none becomes issued), *register* (a claim, and
+//! at once its completion), *update* (of a value, whose version is compared), and for operators *look*, *settle* and
+//! *forget*.
 
 mod decision;
 mod single_step;

@@ -12,9 +12,9 @@
 //!   [bytes](form::encode): client libraries take as long for each field as for a whole record.
 //!
 //! As in the scripts of locks, a script's first command is a write: a replica refuses it, and a full server still
-//! serves claims. The tombstone's time to live is what it writes, whether or not there is a tombstone. Every script
-//! contains `record.lua`, which reads, checks and writes a record; those that claim also contain `claiming.lua`, and those that end a claim
-//! without a result `ending.lua`.
+//! serves claims. It sets the time to live of the tombstone, whether or not the tombstone exists. Every script contains
+//! `record.lua`, which reads, checks and writes a record; those that claim also contain `claiming.lua`, and those that
+//! end a claim without a result `ending.lua`.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 use core::time::Duration;

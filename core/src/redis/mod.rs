@@ -1,7 +1,7 @@
 //! Redis: one key per lock or operation, one script per step, the server's clock.
 //!
-//! - [`Contender`]: one contender for a lock or a claim. `subject.rs` has what a lock and a claim differ in: the scripts,
-//!   and what their answers mean (`lock.rs`, `claim.rs`).
+//! - [`Contender`]: one contender for a lock or a claim. `subject.rs` says how a lock and a claim differ: in the
+//!   scripts, and in what their answers mean (`lock.rs`, `claim.rs`).
 //! - [`SingleStep`]: one request about an operation or a value, or an inspection of a lock (`inspection.rs`).
 //! - [`Subscriptions`]: what the machines of one client share.
 //!

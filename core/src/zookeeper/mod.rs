@@ -1,6 +1,6 @@
 //! ZooKeeper: sequential ephemeral nodes. Each waiter watches one node, so a release wakes exactly one waiter.
 //!
-//! The recipe is ZooKeeper's own ("Recipes and Solutions", Locks), with what ten years of bug reports have taught:
+//! The recipe is ZooKeeper's own ("Recipes and Solutions", Locks), with the lessons of ten years of bug reports:
 //!
 //! - **One round trip to acquire**: the client sends create and list together. A server answers one session's requests
 //!   in order, so the list contains the new node.

@@ -1,5 +1,5 @@
 /**
- * What a memory server tells of itself.
+ * What a memory server reports about itself.
  *
  * @module
  */

@@ -1,4 +1,4 @@
-//! Holding the lock. The session lease confirms the grant, and the client watches the own node. The grant ends when the
+//! Holding the lock. The session lease confirms the grant, and the client watches its own node. The grant ends when the
 //! confirmations end, or when the node is deleted.
 
 use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Refusal, Timer};

@@ -9,10 +9,10 @@
 //! - **The lease is a node.** While the node of the attempt that the record names exists, the lease of this attempt
 //!   lasts. One transaction changes the record and creates or deletes that node. So the number of this transaction is
 //!   the claim's fence.
-//! - **A write names the version of the record** that the client has read, or deletes the own lease, which only its
-//!   attempt has. A version alone is no proof: a record that was deleted and created again may have the same version. So
-//!   a client that deletes a record changes its bucket in the same transaction, and a write that does not delete the own
-//!   lease also checks the bucket's version.
+//! - **A write names the version of the record** that the client has read, or deletes the client's own lease, which
+//!   only its attempt has. A version alone is no proof: a record that was deleted and created again may have the same
+//!   version. So a client that deletes a record changes its bucket in the same transaction, and a write that does not
+//!   delete the client's own lease also checks the bucket's version.
 //! - **A release and a forget mark a record free**: its bytes say that there is no record. Only a [`sweep`] deletes it.
 //! - **A claim writes first.** It assumes that there is no record, and creates one. If there is one, the transaction
 //!   fails, and the client reads it. Then it decides by the table, and writes again.

@@ -4,12 +4,13 @@
 //! |---|---|
 //! | lease | a node of the attempt: while it exists, the lease lasts |
 //! | fence | the number of the transaction that last changed the record, unless the bytes have one. A claim's bytes have none, because its transaction has no number yet |
-//! | kept until | the time of the last change, and then the retention; for a token that is not claimed, its life |
+//! | kept until | the time of the last change plus the retention; for a token that is not claimed, plus its life |
 //!
 //! **The life of a token.** A client does not know the server's time before it writes. So a claim of a token writes the
-//! end of the token's life into the record (`kept`). The server's answer has the time of the claim. If the claim came too
-//! late, the claimant reports an unknown token. And every client takes a record that was changed after the end that it
-//! names for no record: nothing has run under it. A claim that takes an operation over leaves the end out.
+//! end of the token's life into the record (`kept`). The server's answer has the time of the claim. If the claim came
+//! too late, the claimant reports an unknown token. The record names the end of the life. If it was changed after that
+//! end, every client treats it as if it did not exist: nothing has run under it. A claim that takes an operation over
+//! leaves the end out.
 
 use alloc::vec::Vec;
 

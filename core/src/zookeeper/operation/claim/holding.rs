@@ -1,4 +1,4 @@
-//! Holding a claim: the session lease confirms the grant, and the client watches the own lease.
+//! Holding a claim: the session lease confirms the grant, and the client watches its own lease.
 
 use alloc::boxed::Box;
 

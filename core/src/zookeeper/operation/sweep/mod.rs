@@ -1,5 +1,5 @@
-//! A machine that deletes what no request of a scope would miss: records that were freed or are past their retention,
-//! tokens past their life, and records of updates' ids. On Redis the server expires all of them by itself.
+//! A machine that deletes what no request of a scope needs any more: records that were freed or are past their
+//! retention, tokens past their life, and records of updates' ids. On Redis the server expires all of them by itself.
 //!
 //! ```text
 //!        acquire                                bucket        some may go
