@@ -184,9 +184,11 @@ def test_a_contender_of_another_layout_is_waited_for(pair: Pair, place: Backend)
                 pass
         stranger.release()
 
-    threading.Thread(target=release).start()
+    releaser = threading.Thread(target=release)
+    releaser.start()
     with pytest.warns(fencepost.MixedLayoutsWarning, match="__lock__"):
         grant = take(ours)
+    releaser.join()
     assert grant.mixed_layouts is not None
     assert "__lock__" in grant.mixed_layouts
     grant.release()

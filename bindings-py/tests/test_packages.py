@@ -7,6 +7,7 @@ import email.parser
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -64,13 +65,17 @@ def from_source(folder: Path) -> Path:
     """The wheel that pip builds of the source distribution."""
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    built = ROOT / "build" / "wheels" / "from-source"
+    # All files of a source distribution have the same date, so cargo does not see that some have changed.
+    for crate in built.glob("*/.fingerprint/fencepost-*"):
+        shutil.rmtree(crate)
     run(
         *pip,
         "--wheel-dir",
         folder,
         only("fencepost-*.tar.gz"),
         PATH=programs,
-        CARGO_TARGET_DIR=str(ROOT / "build" / "wheels" / "from-source"),
+        CARGO_TARGET_DIR=str(built),
         MATURIN_PEP517_ARGS="--profile dev",
     )
     (wheel,) = folder.glob("fencepost-*-cp310-abi3-*.whl")
