@@ -11,7 +11,7 @@ FAST_SERVERS := python3 $(CURDIR)/tests/servers run --optimise --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint bench site pages options soak deletions mutants matrix wheels dist test-dist api clean \
-	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite servers-suite http-suite crowds-suite faults-suite operations-suite interop-suite
+	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite servers-suite http-suite python-crowds crowds-suite faults-suite operations-suite interop-suite
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -122,14 +122,13 @@ build-bench: build-c
 build-bench-java:
 	javac -Xlint:all -Werror --release 17 -d build/bench/java -cp 'build/jars/*' bench/java/*.java
 
-# The suites of the languages wait, for sessions to end above all, so they run beside each other. What computes takes the processor time that
-# they leave, and no more.
+# The suites of the languages wait, for sessions to end above all, so they run beside each other. The suites that compute
+# get the processor time that the others leave, and hardly more.
 # A suite that fails does not stop the others. tools/closing-lines then fails, and names all suites that have failed.
 suites: export GO_ON := yes
 suites:
 	rm -rf build/logs
 	$(MAKE) --no-print-directory --jobs 2 computing-suites waiting-suites
-	$(MAKE) --no-print-directory crowds-suite
 	tools/closing-lines
 
 waiting-suites:
@@ -137,6 +136,7 @@ waiting-suites:
 	$(MAKE) --no-print-directory interop-suite
 	$(MAKE) --no-print-directory faults-suite
 	$(MAKE) --no-print-directory operations-suite
+	$(MAKE) --no-print-directory --jobs 2 python-crowds crowds-suite
 
 COMPUTE := nice -n 19
 computing-suites:
@@ -145,7 +145,7 @@ computing-suites:
 	$(SUITE) core $(COMPUTE) cargo test --no-fail-fast --quiet $(CORE)
 	$(SUITE) deletions $(PYTHON) -m pytest -q tests/deletions
 	$(SUITE) wasi $(COMPUTE) node tests/wasi/run.mjs
-	$(if $(LINT),$(SUITE) lint $(COMPUTE) make --no-print-directory lint)
+	$(if $(filter yes,$(LINT)),$(SUITE) lint $(COMPUTE) make --no-print-directory lint)
 
 # Its tests wait more than they compute: eight at a time, the longest first. Each worker has servers of its own.
 python-suite:
@@ -182,10 +182,13 @@ servers-suite: rust-suite
 http-suite:
 	python3 tests/servers run --redis 2 -- $(SUITE) http $(PYTHON) -m pytest -q tests/http
 
-# Nothing beside them: two thousand locks are held at once, and released within the time of a close, and a client closes in time over a silent
-# connection. `make matrix` runs Rust's with the oldest versions of the client libraries, too.
-crowds-suite:
+# Two of them at a time, and no other suite but those that compute: two thousand locks are held at once, and released within
+# the time of a close, and a client closes in time over a silent connection. `make matrix` runs Rust's with the oldest
+# versions of the client libraries, too.
+python-crowds:
 	cd bindings-py && $(FAST_SERVERS) $(SUITE) python-crowds ../$(PYTHON) -m pytest -q tests/test_crowd.py
+
+crowds-suite:
 	$(FAST_SERVERS) $(SUITE) rust-crowds cargo test $(RUST) --test outages -- --test-threads 2 crowd::
 	$(FAST_SERVERS) $(SUITE) javascript-crowds npm --prefix bindings-wasm test --silent -- crowd silence
 	$(SUITE) c-crowds make --no-print-directory -C bindings-c test-crowds
