@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
 from typing import Any, TypeAlias
 
 from .._engine.log import log
@@ -197,15 +197,35 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
                 over.set()
                 await response.close()
 
-        task = asyncio.get_running_loop().create_task(handle())
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[None] = loop.create_future()
+        task = loop.create_task(_settling(ended, handle()))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
         try:
-            await asyncio.shield(task)
+            await ended
         except asyncio.CancelledError:
             response.hang_up()
-            task.add_done_callback(_log_failure)
+            (task if ended.cancelled() else ended).add_done_callback(_log_failure)
             raise
+
+
+async def _settling(ended: asyncio.Future[None], work: Coroutine[Any, Any, None]) -> None:
+    """Does the work, and settles ``ended`` as it ends. ``asyncio.shield`` would do so two turns of the event
+    loop later. If the client has gone, nobody waits, and the failure is the task's.
+    """
+    try:
+        await work
+    except asyncio.CancelledError:
+        ended.cancel()
+        raise
+    except Exception as error:
+        if ended.done():
+            raise
+        ended.set_exception(error)
+    else:
+        if not ended.done():
+            ended.set_result(None)
 
 
 def _again(body: bytes, then: Receive) -> Receive:
@@ -260,6 +280,6 @@ def _marking(send: Send) -> Send:
     return marked
 
 
-def _log_failure(task: asyncio.Task[None]) -> None:
-    if not task.cancelled() and task.exception() is not None:
-        log.error("web: a handler has failed whose client has gone", exc_info=task.exception())
+def _log_failure(handled: asyncio.Future[None]) -> None:
+    if not handled.cancelled() and handled.exception() is not None:
+        log.error("web: a handler has failed whose client has gone", exc_info=handled.exception())
