@@ -276,12 +276,18 @@ impl Drop for Contender {
         if self.shared.engine.check_process().is_err() {
             return;
         }
-        let over = {
+        let (over, answered) = {
             let state = self.state();
             // A release under way is finished in the background, and so is its bookkeeping.
-            state.end.is_some() || state.releasing
+            let over = state.end.is_some() || state.releasing;
+            (over, matches!(state.answer, Some(Ok(_))))
         };
-        if !over {
+        if over {
+            return;
+        }
+        if answered {
+            self.shared.engine.close_ended_claim(self.key);
+        } else {
             self.shared.engine.close_in_background(self.key);
         }
     }

@@ -184,6 +184,17 @@ impl Engine {
         self.wake.notify_one();
     }
 
+    /// Closes the contender of a claim whose end the server has confirmed. Nothing is to be sent, so this does not wake the
+    /// background task: that costs an operation on Redis a tenth of its time.
+    pub(crate) fn close_ended_claim(&self, key: Key) {
+        let (closed, _) = self.put(Awaits::Nothing, |state, _now| {
+            state.close_contenders(Vec::from([key]))
+        });
+        for contender in closed {
+            contender.wake();
+        }
+    }
+
     /// Has the background task close a contender.
     pub(crate) fn close_in_background(&self, key: Key) {
         self.jobs().closing.push(key);
