@@ -61,7 +61,7 @@ async def test_a_term_that_is_lost_cancels_its_body(place: Backend, aconnect: As
             await asyncio.wait_for(term.lost.wait(), LONG)
 
 
-async def test_somebody_asks_for_the_lock(zookeeper: ZooKeeperBackend, aconnect: AsyncConnect) -> None:
+async def test_another_client_requests_the_lock(zookeeper: ZooKeeperBackend, aconnect: AsyncConnect) -> None:
     async with aconnect(zookeeper.url).lock("stock", revocable=True) as grant:
         assert not await grant.wait_revoke_requested(timeout=0.01)
         (child,) = zookeeper.children("stock")
@@ -77,7 +77,7 @@ async def fail_to_enter(scope: fencepost.asyncio.Scope) -> None:
             pass
 
 
-async def test_strangers_are_told_of(place: Backend, aconnect: AsyncConnect) -> None:
+async def test_foreign_contenders_are_reported(place: Backend, aconnect: AsyncConnect) -> None:
     ours, theirs = aconnect(place.url).lock("stock"), aconnect(place.url).lock("stock", layout="kazoo")
     async with ours:
         attempts: list[Callable[[], Awaitable[object]]] = [

@@ -101,7 +101,7 @@ async def test_the_server_goes_away_for_long(
 
 
 @pytest.mark.parametrize("number", [1, 2])
-async def test_a_lost_reply_leaves_no_lock_that_nobody_holds(
+async def test_a_lost_reply_leaves_no_orphaned_lock(
     server: Backend, aconnect: AsyncConnect, control: Control, number: int
 ) -> None:
     proxy = control.do(f"proxy {server.server}")
@@ -136,7 +136,7 @@ async def test_a_server_that_says_nothing(server: Backend, aconnect: AsyncConnec
         assert error.value.name == "unreachable"
 
 
-async def test_a_release_that_nobody_confirms(
+async def test_a_release_without_a_confirmation(
     server: Backend, aconnect: AsyncConnect, control: Control, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fencepost.asyncio._calls.CONFIRM_WITHIN", 0.3)

@@ -68,7 +68,7 @@ def test_a_path_with_a_slash_at_its_end(kazoos: Kazoos, name: str) -> None:
 
 
 @BOTH
-def test_a_cancel_that_nobody_waits_for_is_forgotten(kazoos: Kazoos, kind: str) -> None:
+def test_a_cancel_without_a_waiter_is_forgotten(kazoos: Kazoos, kind: str) -> None:
     lock = kazoos.client(kind).Lock("/l")
     lock.cancel()
     assert lock.cancelled is True

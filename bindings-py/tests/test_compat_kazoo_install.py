@@ -73,7 +73,7 @@ def test_a_client_that_has_stopped_is_left_alone(kazoos: Kazoos) -> None:
     assert client.Lock("/l").acquire(timeout=1) is True
 
 
-def test_a_waiter_hears_of_the_stop(kazoos: Kazoos) -> None:
+def test_a_stop_notifies_a_waiter(kazoos: Kazoos) -> None:
     client = kazoos.client("ours")
     lock = client.Lock("/l")
     lock.acquire()
@@ -117,7 +117,7 @@ def test_what_is_refused(kazoos: Kazoos) -> None:
         client.Lock("/l", extra_lock_patterns=["my-own"])
 
 
-def test_strangers_are_expected_or_told_of(kazoos: Kazoos) -> None:
+def test_foreign_contenders_are_expected_or_reported(kazoos: Kazoos) -> None:
     directory = f"/{kazoos.backend.prefix}/l"
     kazoos.observer.create(f"{directory}/_c_x-lock-0000000000", makepath=True)
     client = kazoos.client("ours")

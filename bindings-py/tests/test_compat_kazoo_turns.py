@@ -185,9 +185,7 @@ def test_the_time_for_two_waits_counts_once(line: Line, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_release_that_nobody_waits_for_any_more(
-    line: Line, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_whose_caller_has_gone(line: Line, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     recipe = getattr(line.client, name)("/l")
     recipe.acquire()
     monkeypatch.setattr("fencepost._client.calls.CONFIRM_WITHIN", 0.1)
@@ -262,7 +260,7 @@ def test_an_acquire_while_suspended_acquires_anew_what_is_lost(
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("releasing", [False, True])
-def test_who_waits_hears_of_the_stop(line: Line, name: str, releasing: bool) -> None:
+def test_a_stop_notifies_the_waiters(line: Line, name: str, releasing: bool) -> None:
     recipe = getattr(line.client, name)("/l")
     recipe.acquire()
     line.suspend(recipe)

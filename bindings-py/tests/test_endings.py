@@ -116,7 +116,7 @@ def test_inside_of_the_client_nothing_waits(connect: Connect) -> None:
     assert repr(grant) == f"<Grant of 'a', released, fence {grant.fence}>"
 
 
-def test_a_release_that_is_queued_wakes_who_waits_for_the_grant(connect: Connect) -> None:
+def test_a_queued_release_wakes_the_waiter_for_the_grant(connect: Connect) -> None:
     client = connect("memory:")
     grant = client.lock("a").acquire()
     assert grant is not None

@@ -144,7 +144,7 @@ def test_redis(redis_server: RedisBackend, first: bool, fault: type[Exception]) 
     wait_until(lambda: sockets() <= open_sockets, "its sockets are closed")
 
 
-def test_who_waits_and_who_holds_is_told(redis_server: RedisBackend) -> None:
+def test_waiters_and_holders_get_the_programming_error(redis_server: RedisBackend) -> None:
     host, port = redis_server.address.split(":")
     pool = redis.ConnectionPool(connection_class=Odd, host=host, port=int(port))
     told: list[BaseException] = []

@@ -78,7 +78,7 @@ def test_ctrl_c_while_a_request_is_handed_over(zookeeper: ZooKeeperBackend, at: 
 
 @pytest.mark.parametrize("kind", ["data", "list"])
 @pytest.mark.parametrize("own", [False, True], ids=["address", "own"])
-def test_who_gives_up_leaves_no_watch(zookeeper: ZooKeeperBackend, own: bool, kind: str) -> None:
+def test_a_waiter_that_gives_up_leaves_no_watch(zookeeper: ZooKeeperBackend, own: bool, kind: str) -> None:
     """A lock's waiter watches the node before its own. The first waiter of a semaphore watches the list of
     permits.
     """
@@ -320,7 +320,7 @@ def test_kazoo_does_not_speak_for_a_program_without_logging() -> None:
     assert (done.stdout, done.stderr) == ("unreachable\n", "")
 
 
-def test_who_has_configured_logging_reads_kazoo(caplog: pytest.LogCaptureFixture) -> None:
+def test_configured_logging_shows_the_records_of_kazoo(caplog: pytest.LogCaptureFixture) -> None:
     with (
         caplog.at_level(logging.WARNING),
         fencepost.connect("zk://127.0.0.1:1") as client,

@@ -203,7 +203,9 @@ def test_a_warning_that_is_an_error_leaves_nothing(zookeeper: ZooKeeperBackend, 
 
 
 @pytest.mark.parametrize("revocable", [True, False])
-def test_somebody_asks_for_the_lock(zookeeper: ZooKeeperBackend, connect: Connect, revocable: bool) -> None:
+def test_another_client_requests_the_lock(
+    zookeeper: ZooKeeperBackend, connect: Connect, revocable: bool
+) -> None:
     lock = connect(zookeeper.url).lock("stock", revocable=revocable)
     with lock as grant:
         assert not grant.revoke_requested
@@ -230,7 +232,7 @@ def test_waiting_for_a_wish_ends_with_the_grant(pair: Pair) -> None:
         grant.wait_revoke_requested(timeout="soon")  # type: ignore[arg-type]
 
 
-def test_missing_rights_are_told_at_once(zookeeper: ZooKeeperBackend, connect: Connect) -> None:
+def test_missing_rights_are_an_error_at_once(zookeeper: ZooKeeperBackend, connect: Connect) -> None:
     client = connect(zookeeper.url)
     zookeeper.client.ensure_path(f"/{zookeeper.prefix}")
     locks = {

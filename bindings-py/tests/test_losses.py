@@ -71,7 +71,7 @@ def test_the_lock_is_deleted(server: Backend, connect: Connect) -> None:
     second.release()
 
 
-def test_the_key_is_somebody_else_s(redis_server: RedisBackend, connect: Connect) -> None:
+def test_the_key_belongs_to_another_program(redis_server: RedisBackend, connect: Connect) -> None:
     name = redis_server.name()
     lock = connect(redis_server.url).lock(name, ttl=2)
     with pytest.raises(fencepost.LockLost) as error, lock as grant:
@@ -181,7 +181,7 @@ def test_a_process_does_not_wait_for_its_client(server: Backend) -> None:
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_a_lost_reply_leaves_no_lock_that_nobody_holds(
+def test_a_lost_reply_leaves_no_orphaned_lock(
     server: Backend, connect: Connect, control: Control, number: int
 ) -> None:
     proxy = control.do(f"proxy {server.server}")
@@ -215,7 +215,7 @@ def test_a_server_that_says_nothing(server: Backend, connect: Connect, control: 
         assert error.value.name == "unreachable"
 
 
-def test_a_release_that_nobody_confirms(
+def test_a_release_without_a_confirmation(
     server: Backend, connect: Connect, control: Control, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fencepost._client.calls.CONFIRM_WITHIN", 0.3)

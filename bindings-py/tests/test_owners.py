@@ -181,7 +181,7 @@ def test_an_interrupt_anywhere_leaves_no_hold(backend: Backend, clients: Pair, a
         pass
 
 
-def test_a_loss_is_told_to_all(backend: Backend, clients: Pair) -> None:
+def test_a_loss_notifies_all_tasks(backend: Backend, clients: Pair) -> None:
     name = backend.name()
     mine = clients[0].lock(name, owner="request-17", max_hold=0.2)
     too = clients[0].lock(name, owner="request-17")

@@ -68,7 +68,7 @@ def test_an_interrupt_anywhere_leaves_no_lock(backend: Backend, connect: Connect
         pass
 
 
-def test_a_loss_is_told_to_every_thread(backend: Backend, connect: Connect) -> None:
+def test_a_loss_notifies_every_thread(backend: Backend, connect: Connect) -> None:
     lock = connect(backend.url).lock(backend.name(), max_hold=0.1)
     grant = lock.acquire()
     assert grant is not None

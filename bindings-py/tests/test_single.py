@@ -48,7 +48,7 @@ def test_an_unfair_lock_excludes(pair: Pair) -> None:
         pass
 
 
-def test_who_holds_it_is_seen_and_broken(pair: Pair) -> None:
+def test_the_holder_is_found_and_broken(pair: Pair) -> None:
     mine = pair[0].lock("nightly", fair=False, identifier="till-7")
     theirs = pair[1].lock("nightly", fair=False)
     assert theirs.contenders() == []

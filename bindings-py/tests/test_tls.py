@@ -57,7 +57,7 @@ def tls(control: Control) -> Iterator[Tls]:
     gc.collect()
 
 
-def test_a_waiting_thread_is_told_through_tls_too(tls: Tls) -> None:
+def test_a_waiting_thread_is_notified_through_tls_too(tls: Tls) -> None:
     other = tls.url(tls.address.replace("127.0.0.1", "localhost"))
     with fencepost.connect(tls.url()) as client, fencepost.connect(other) as rival:
         mine, theirs = (each.lock(tls.name, ttl=3600) for each in (client, rival))
@@ -76,7 +76,7 @@ def test_a_waiting_thread_is_told_through_tls_too(tls: Tls) -> None:
         got[0].release()
 
 
-async def test_a_waiting_task_is_told_through_tls_too(tls: Tls) -> None:
+async def test_a_waiting_task_is_notified_through_tls_too(tls: Tls) -> None:
     async with fencepost.asyncio.connect(tls.url()) as client:
         lock = client.lock(tls.name, ttl=3600)
         grant = await lock.acquire()
@@ -91,7 +91,7 @@ async def test_a_waiting_task_is_told_through_tls_too(tls: Tls) -> None:
 
 
 @pytest.mark.parametrize("place", ["another authority", "another host"])
-async def test_a_server_that_nobody_vouches_for_is_refused_at_once(tls: Tls, place: str) -> None:
+async def test_a_server_with_an_unknown_certificate_is_refused_at_once(tls: Tls, place: str) -> None:
     elsewhere = tls.url(tls.address.replace("127.0.0.1", "127.0.0.2"))
     url = elsewhere if place == "another host" else tls.url(ca=tls.other_ca)
     # Without a limit: nobody waits for a certificate to become another one.
@@ -142,7 +142,7 @@ async def test_tls_and_no_tls_do_not_mix(tls: Tls) -> None:
                 assert error.value.name == "unreachable"
 
 
-async def test_a_wrong_password_is_told(tls: Tls) -> None:
+async def test_a_wrong_password_is_an_error(tls: Tls) -> None:
     url = tls.url().replace(tls.password, "wrong")
     with fencepost.connect(url) as client, pytest.raises(fencepost.Refused) as error:
         client.lock(tls.name).acquire()

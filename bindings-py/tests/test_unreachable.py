@@ -273,7 +273,7 @@ async def test_so_it_is_below_a_loop(stranger: str, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("url", ABSENT)
-def test_a_close_while_somebody_waits_for_an_absent_server(url: str) -> None:
+def test_a_close_during_a_wait_for_an_absent_server(url: str) -> None:
     client = fencepost.connect(url, connect_timeout=LONG)
     waiter, told = waiting(client)
     wait_until(lambda: client._engine.reachability.last_error, "it has tried to connect")

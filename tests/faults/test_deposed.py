@@ -9,7 +9,7 @@ from steer import Peer
 SESSION_MS = 5000
 
 
-def test_nobody_believes_beside_the_next_holder(slow: Ensemble, root: str) -> None:
+def test_no_client_believes_beside_the_next_holder(slow: Ensemble, root: str) -> None:
     old = slow.member("leader")
     holders = {name: Peer(name, slow.address(old), SESSION_MS) for name in CLIENTS}
     waiters = {name: Peer("rust-curator", slow.others(old), 4 * SESSION_MS) for name in CLIENTS}

@@ -84,7 +84,7 @@ def test_not_one_increment_is_lost(url: str, counter: CounterServer) -> None:
     assert counter.counter.fences == sorted(counter.counter.fences)
 
 
-def test_killed_holders_hold_nobody_up(url: str, counter: CounterServer) -> None:
+def test_killed_holders_block_no_waiter(url: str, counter: CounterServer) -> None:
     """One process of each language is killed on its way; the others finish, and nothing is lost."""
     rounds, name = 40, f"mixed/{uuid.uuid4()}"
     endless = 10**6

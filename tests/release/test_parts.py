@@ -40,7 +40,7 @@ def test_the_licences_of_all_that_is_compiled_in(package: str) -> None:
     assert "Permission is hereby granted, free of charge" in text
 
 
-def test_a_crate_without_a_text_gets_only_one_that_names_nobody() -> None:
+def test_a_crate_without_a_licence_text_gets_one_without_a_name() -> None:
     assert [text.split()[:2] for text in notices.standard("Apache-2.0")] == [["Apache", "License"]]
     assert notices.standard("MIT") == []
 

@@ -128,7 +128,9 @@ def test_a_signal_while_the_servers_start(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, None])
-def test_without_a_command_it_stays_until_it_is_told(number: signal.Signals | None, tmp_path: Path) -> None:
+def test_without_a_command_it_stays_until_it_is_stopped(
+    number: signal.Signals | None, tmp_path: Path
+) -> None:
     process = start("run", "--redis", "1", tmp=tmp_path)
     variables = json.loads(ready_line(process))
     assert set(variables) == {"FENCEPOST_SERVERS", "FENCEPOST_REDIS"}

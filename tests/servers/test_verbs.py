@@ -70,7 +70,7 @@ def test_a_paused_server_does_nothing_until_resumed(control: Control, addresses:
 
 
 @pytest.mark.parametrize("name", ["redis-1", "zookeeper"])
-def test_a_paused_server_has_stopped_when_it_is_told(control: Control, name: str) -> None:
+def test_a_paused_server_has_stopped_when_the_pause_returns(control: Control, name: str) -> None:
     for _ in range(20):
         tasks = Path(f"/proc/{control.do(f'pause {name}')['pid']}/task")
         states = [stat.read_text().rpartition(")")[2].split()[0] for stat in tasks.glob("*/stat")]
@@ -186,9 +186,7 @@ def test_the_command_line_client(addresses: dict[str, str]) -> None:
 LARGEST = 2**31 - 1
 
 
-def test_numbers_of_children_go_on_where_they_are_told_to(
-    control: Control, addresses: dict[str, str]
-) -> None:
+def test_numbers_of_children_go_on_from_a_given_number(control: Control, addresses: dict[str, str]) -> None:
     with kazoo(addresses["FENCEPOST_ZOOKEEPER"]) as client:
         for path in ("/near", "/past", "/other"):
             client.create(path, b"kept")

@@ -76,7 +76,9 @@ def test_what_another_client_has_taken_is_lost(
 
 
 @cases
-def test_what_somebody_has_deleted_is_lost(start: Start, tree: Tree, path: str, name: str, verb: str) -> None:
+def test_a_lock_that_another_client_has_deleted_is_lost(
+    start: Start, tree: Tree, path: str, name: str, verb: str
+) -> None:
     holder = started(start, name)
     for kind in kinds(verb):
         wants = wanted(kind, place(path, kind))

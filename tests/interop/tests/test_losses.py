@@ -117,7 +117,7 @@ def test_what_is_lost_is_the_next_ones(
 
 
 @pytest.mark.parametrize(("loss", "behind"), LINES, ids=str)
-def test_who_waited_for_a_permit_keeps_nobody_from_it(
+def test_a_former_waiter_for_a_permit_blocks_no_contender(
     servers: Servers, start: Start, tree: Tree, path: str, loss: Loss, behind: str
 ) -> None:
     kind = f"semaphore:1 {path}"

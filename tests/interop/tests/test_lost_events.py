@@ -52,7 +52,7 @@ def is_there(operator: KazooClient, session: int) -> bool:
 
 @pytest.mark.parametrize("name", [*OURS, "python-threads"])
 @pytest.mark.parametrize("kind", ["write", "semaphore:1", "single"])
-def test_who_waits_and_may_not_read_any_more_is_told(
+def test_a_waiter_that_may_not_read_any_more_gets_an_error(
     start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str
 ) -> None:
     holder, waiter = started(start, name), started(start, name, SESSION)
@@ -67,7 +67,7 @@ def test_who_waits_and_may_not_read_any_more_is_told(
 
 
 @pytest.mark.parametrize("kind", ALONE)
-def test_who_was_not_told_of_a_release_is_granted(
+def test_a_waiter_without_the_event_of_a_release_is_granted(
     start: Start, operator: KazooClient, tree: Tree, path: str, kind: str
 ) -> None:
     name = "rust-curator"

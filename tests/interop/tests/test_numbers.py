@@ -119,7 +119,7 @@ def test_the_last_ones_before_the_border_take_their_turns(numbered: Numbered, ca
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_nobody_is_granted_what_lies_beyond(numbered: Numbered, case: Case) -> None:
+def test_no_contender_beyond_the_border_is_granted(numbered: Numbered, case: Case) -> None:
     path, tree = case.path(numbered.after), numbered.tree
     line = wanted(case.kind, path)
     one, other = (started(numbered.start, case.name) for _ in range(2))
@@ -153,7 +153,7 @@ def test_permits_are_counted_whatever_their_numbers_are(numbered: Numbered) -> N
         assert numbered.tree.contenders(path) == []
 
 
-def test_numbers_that_have_become_negative_belong_to_somebody(numbered: Numbered) -> None:
+def test_negative_numbers_belong_to_contenders(numbered: Numbered) -> None:
     path, tree = f"{numbered.after}-negative", numbered.tree
     numbered.operator.ensure_path(path)
     numbered.renumber(LAST - 1, path)

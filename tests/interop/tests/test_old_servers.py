@@ -50,7 +50,7 @@ def place() -> str:
 
 @pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_containers_it_works_or_is_told(
+def test_without_containers_it_works_or_is_refused(
     without_containers: Elsewhere, place: str, name: str, kind: str
 ) -> None:
     peer = started(without_containers.start, name)
@@ -95,7 +95,7 @@ def test_without_containers_contenders_take_turns(
 
 @pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("kind", ["mutex", "multi"])
-def test_without_multi_it_is_told(without_multi: Elsewhere, place: str, name: str, kind: str) -> None:
+def test_without_multi_it_is_refused(without_multi: Elsewhere, place: str, name: str, kind: str) -> None:
     peer = started(without_multi.start, name)
     error = refused(peer, f"acquire {wanted(kind, place)} 1000")
     assert any(words in error for words in UNREACHABLE), error

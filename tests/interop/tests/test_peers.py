@@ -99,7 +99,7 @@ def test_an_expired_session_passes_the_lock_on(
 
 @pytest.mark.parametrize("name", PEERS)
 @pytest.mark.parametrize("kind", ["mutex", "leader", "semaphore:1"])
-def test_who_waits_can_be_called_off(start: Start, path: str, name: str, kind: str) -> None:
+def test_a_wait_can_be_cancelled(start: Start, path: str, name: str, kind: str) -> None:
     one, two = pair(start, name)
     one.acquire(f"{kind} {path}")
     two.send(f"acquire {kind} {path}")

@@ -32,7 +32,7 @@ def operator(servers: Servers) -> Iterator[KazooClient]:
     # Nobody has to read the directory of a lock that is one node.
     [(kind, right) for kind in KINDS for right in ("create", "read") if (kind, right) != ("single", "read")],
 )
-def test_who_may_not_contend_is_told(
+def test_a_client_that_may_not_contend_gets_an_error(
     start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str, missing: str
 ) -> None:
     rights = {right: right != missing for right in ("create", "read", "write", "delete", "admin")}
@@ -51,7 +51,7 @@ def test_who_may_not_contend_is_told(
 
 @pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("kind", ALONE)
-def test_who_may_not_look_at_who_comes_first_is_told(
+def test_a_client_that_may_not_read_its_predecessor_gets_an_error(
     start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str
 ) -> None:
     holder, peer = started(start, name), started(start, name)
@@ -73,7 +73,7 @@ def test_who_may_not_look_at_who_comes_first_is_told(
 
 @pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_who_may_not_give_back_is_told(
+def test_a_client_that_may_not_release_gets_an_error(
     start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str
 ) -> None:
     peer = started(start, name)
@@ -93,7 +93,7 @@ def test_who_may_not_give_back_is_told(
 # Who finds a single node has made none, and leaves none behind.
 @pytest.mark.parametrize("kind", [kind for kind in ALONE if kind != "single"])
 @pytest.mark.parametrize("patience", [300, 0])
-def test_who_gives_up_and_may_not_delete_is_told(
+def test_a_waiter_that_gives_up_and_may_not_delete_gets_an_error(
     start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str, patience: int
 ) -> None:
     for directory in directories(kind, path):
@@ -112,7 +112,7 @@ def test_who_gives_up_and_may_not_delete_is_told(
 
 @pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_path_that_can_have_no_children_is_told(
+def test_a_path_that_can_have_no_children_is_refused(
     start: Start, operator: KazooClient, path: str, name: str, kind: str
 ) -> None:
     # An ephemeral node can have none.
@@ -130,7 +130,7 @@ def test_a_path_that_can_have_no_children_is_told(
 
 @pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "single"])
-def test_children_that_are_no_contenders_are_no_matter(
+def test_children_that_are_no_contenders_are_ignored(
     start: Start, operator: KazooClient, path: str, name: str, kind: str
 ) -> None:
     strangers = ("readme", "lock", "_c_-lock-", "x-0000000000", "_c_not-a-uuid-lock-000000000x", "é")
@@ -154,7 +154,7 @@ def test_children_that_are_no_contenders_are_no_matter(
         *(("kazoo", name.replace("curator", "kazoo")) for name in OURS),
     ],
 )
-def test_permits_that_do_not_agree_are_told(
+def test_a_permit_count_mismatch_is_refused(
     start: Start, tree: Tree, path: str, theirs: str, ours: str
 ) -> None:
     other, mine = started(start, theirs), started(start, ours)
@@ -168,7 +168,7 @@ def test_permits_that_do_not_agree_are_told(
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_permits_that_do_not_agree_are_told_behind_those_who_wait(
+def test_a_permit_count_mismatch_is_refused_behind_waiters(
     start: Start, tree: Tree, path: str, name: str
 ) -> None:
     holder, waiter, mine = (started(start, name) for _ in range(3))
@@ -184,9 +184,7 @@ def test_permits_that_do_not_agree_are_told_behind_those_who_wait(
 
 # In Rust nobody can: a release takes the grant with it.
 @pytest.mark.parametrize("name", [name for name in OURS if not name.startswith("rust")])
-def test_who_gives_back_again_takes_nothing_from_others(
-    start: Start, tree: Tree, path: str, name: str
-) -> None:
+def test_a_second_release_takes_nothing_from_others(start: Start, tree: Tree, path: str, name: str) -> None:
     one, two = started(start, name), started(start, name)
     one.acquire(f"mutex {path}")
     tree.see_join(path, two, f"mutex {path}")
@@ -204,7 +202,7 @@ def test_who_gives_back_again_takes_nothing_from_others(
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_who_gives_back_what_was_lost_takes_nothing_from_others(
+def test_the_release_of_a_lost_lock_takes_nothing_from_others(
     servers: Servers, start: Start, tree: Tree, path: str, name: str
 ) -> None:
     one, two = started(start, name), started(start, name)

@@ -21,7 +21,9 @@ def together(start: Start, *names: str) -> list[Peer]:
 @pytest.mark.parametrize(
     ("holder", "asker"), [*(("curator", ours) for ours in OURS), *((ours, "curator") for ours in OURS)]
 )
-def test_a_holder_is_asked_and_lets_go(start: Start, tree: Tree, path: str, holder: str, asker: str) -> None:
+def test_a_holder_releases_after_a_revocation_request(
+    start: Start, tree: Tree, path: str, holder: str, asker: str
+) -> None:
     one, two = together(start, holder, asker)
     held = one.acquire(f"revocable {path}")
     tree.see_join(path, two, f"mutex {path}")
@@ -39,7 +41,9 @@ def test_a_holder_is_asked_and_lets_go(start: Start, tree: Tree, path: str, hold
 
 @pytest.mark.parametrize("asker", [*OURS, "curator"])
 @pytest.mark.parametrize("holder", ["rust-curator", "curator"])
-def test_nobody_else_hears_of_it(start: Start, tree: Tree, path: str, holder: str, asker: str) -> None:
+def test_a_revocation_request_notifies_only_its_contender(
+    start: Start, tree: Tree, path: str, holder: str, asker: str
+) -> None:
     one, two = together(start, holder, asker)
     other = one.acquire(f"revocable {path}/other")
     held = one.acquire(f"revocable {path}/asked")
@@ -52,7 +56,7 @@ def test_nobody_else_hears_of_it(start: Start, tree: Tree, path: str, holder: st
 
 
 @pytest.mark.parametrize("asker", OURS)
-def test_who_has_gone_cannot_be_asked(start: Start, path: str, asker: str) -> None:
+def test_a_contender_that_has_gone_cannot_be_revoked(start: Start, path: str, asker: str) -> None:
     one, two = together(start, "curator", asker)
     held = one.acquire(f"revocable {path}")
     one.ask("release")

@@ -59,7 +59,7 @@ def test_they_are_served_in_the_order_in_which_they_came(
 
 
 @pytest.mark.parametrize(("first", "second"), BOTH_WAYS)
-def test_readers_share_and_nobody_overtakes_a_writer(
+def test_readers_share_and_do_not_overtake_a_writer(
     start: Start, tree: Tree, path: str, first: str, second: str
 ) -> None:
     one, two, three = together(start, first, second, first)
@@ -170,7 +170,7 @@ def test_an_expired_session_passes_the_lock_on(
 
 @pytest.mark.parametrize(("theirs", "ours"), PAIRS)
 @pytest.mark.parametrize("kind", ["mutex", "write", "leader"])
-def test_who_was_thrown_out_of_the_line_queues_again(
+def test_a_waiter_whose_node_was_deleted_queues_again(
     servers: Servers, start: Start, tree: Tree, path: str, theirs: str, ours: str, kind: str
 ) -> None:
     holder, waiter, last = together(start, theirs, ours, theirs)
