@@ -32,7 +32,7 @@ async fn a_server_without_a_name_is_ones_own() {
 
 /// A release that has begun on one thread is nothing that another one may enter.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn nobody_enters_what_is_being_released() {
+async fn no_hold_joins_a_grant_that_is_being_released() {
     let client = fencepost::connect("memory:").await.unwrap();
     let stock = client
         .lock_with("x", LockOptions::new().owner("request-17"))
@@ -261,7 +261,7 @@ fn a_client_needs_a_runtime() {
 }
 
 #[test]
-fn nobody_waits_for_a_runtime_that_is_gone() {
+fn no_call_waits_for_a_runtime_that_is_gone() {
     let runtime = || {
         tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -314,7 +314,7 @@ async fn an_address_with_tls_says_what_to_do() {
 
 #[cfg(feature = "redis-tls")]
 #[tokio::test]
-async fn a_file_of_certificates_that_is_none_is_told_at_once() {
+async fn a_file_without_certificates_is_an_error_at_once() {
     let text = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
     for (path, why) in [("/no/such/ca.pem", "No such file"), (text, "no certificate")] {
         let error = soon(fencepost::connect(&format!(

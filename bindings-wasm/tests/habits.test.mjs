@@ -92,7 +92,7 @@ test("memory: a loop with rests needs no further memory, in WebAssembly either",
   await client.close();
 });
 
-test("one signal for many waits makes nobody warn of a leak", async (t) => {
+test("one signal for many waits causes no warning of a leak", async (t) => {
   const warnings = [];
   const warn = (warning) => warnings.push(warning.message);
   process.on("warning", warn);
@@ -136,7 +136,7 @@ test("zk: an acquire that times out leaves no watch", async (t) => {
   }
 });
 
-test("zk: waiters for a permit that time out leave no watch, neither of the permits nor of who came before them", async (t) => {
+test("zk: waiters for a permit that time out leave no watch, neither of the permits nor of their predecessors", async (t) => {
   const own = zookeeper.createClient(address("FENCEPOST_ZOOKEEPER"), { sessionTimeout: 60_000 });
   own.connect();
   t.after(() => own.close());

@@ -154,7 +154,7 @@ describe("idempotency", { concurrency: false }, () => {
     });
   });
 
-  it("keeps a claim that nobody refers to while its end is under way", async () => {
+  it("keeps a claim without a reference while its end is under way", async () => {
     const operations = payments();
     const end = (await operations.claim("order-17")).complete("done");
     (globalThis as { gc?: () => void }).gc?.();
@@ -172,7 +172,7 @@ describe("idempotency", { concurrency: false }, () => {
     return claim;
   }
 
-  it("may store a result after the claim was lost, unless somebody else has claimed", async () => {
+  it("may store a result after the claim was lost, unless another attempt has claimed", async () => {
     const brief = payments({ lease: BRIEF, renew: false });
     const late = await lapsed(brief, "late");
     await late.complete("late, but alone");
@@ -194,7 +194,7 @@ describe("idempotency", { concurrency: false }, () => {
     assert.deepEqual([slow.replayed, text(slow.result)], [true, "theirs"]);
   });
 
-  it("hears of a record that is gone", async () => {
+  it("reports a record that is gone", async () => {
     const operations = payments();
     const claim = await operations.claim("order-17");
     const [key] = await operator.keys(`*${scope}/order-17}`);

@@ -195,40 +195,44 @@ for (const make of SERVERS) {
 }
 
 describe("losses of a ZooKeeper session", { concurrency: false }, () => {
-  it("expired: the holder is told, the waiter gets the lock, and the client goes on", { timeout: 40_000 }, async () => {
-    const made: ZkClient[] = [];
-    const options = { prefix: "/locks" };
-    const fresh_ = () => {
-      const client = zookeeper.createClient(address("FENCEPOST_ZOOKEEPER"), { sessionTimeout: SESSION, retries: 0 });
-      made.push(client);
-      return client;
-    };
-    const a = fromZooKeeper(fresh_, options);
-    const b = fromZooKeeper(fresh_, options);
-    const name = fresh();
-    const grant = await a.lock(name).acquire();
-    const [holder] = made;
-    const next = b.lock(name).acquire();
-    assert.ok(holder);
-    await expire(holder);
-    const lost = await within(SOON, "the loss", grant.lost);
-    // A watch may have been heard first.
-    assert.ok(["session-expired", "deleted"].includes(lost.kind), lost.kind);
-    const second = await within(SOON, "the lock", next);
-    // A waiter of a session that has expired queues again in the next one.
-    const third = a.lock(name).acquire();
-    await eventually(SOON, "the next session", () => made.length === 3);
-    const [, , renewed] = made;
-    assert.ok(renewed);
-    await eventually(SOON, "its connection", () => renewed.getState().name === "SYNC_CONNECTED");
-    await expire(renewed);
-    await eventually(SOON, "another session", () => made.length === 4);
-    await second.release();
-    await (await within(SOON, "the lock", third)).release();
-    await a.close();
-    await b.close();
-    assert.throws(() => a.lock(name), MisuseError);
-  });
+  it(
+    "expired: the holder loses the lock, the waiter gets it, and the client goes on",
+    { timeout: 40_000 },
+    async () => {
+      const made: ZkClient[] = [];
+      const options = { prefix: "/locks" };
+      const fresh_ = () => {
+        const client = zookeeper.createClient(address("FENCEPOST_ZOOKEEPER"), { sessionTimeout: SESSION, retries: 0 });
+        made.push(client);
+        return client;
+      };
+      const a = fromZooKeeper(fresh_, options);
+      const b = fromZooKeeper(fresh_, options);
+      const name = fresh();
+      const grant = await a.lock(name).acquire();
+      const [holder] = made;
+      const next = b.lock(name).acquire();
+      assert.ok(holder);
+      await expire(holder);
+      const lost = await within(SOON, "the loss", grant.lost);
+      // A watch may have been heard first.
+      assert.ok(["session-expired", "deleted"].includes(lost.kind), lost.kind);
+      const second = await within(SOON, "the lock", next);
+      // A waiter of a session that has expired queues again in the next one.
+      const third = a.lock(name).acquire();
+      await eventually(SOON, "the next session", () => made.length === 3);
+      const [, , renewed] = made;
+      assert.ok(renewed);
+      await eventually(SOON, "its connection", () => renewed.getState().name === "SYNC_CONNECTED");
+      await expire(renewed);
+      await eventually(SOON, "another session", () => made.length === 4);
+      await second.release();
+      await (await within(SOON, "the lock", third)).release();
+      await a.close();
+      await b.close();
+      assert.throws(() => a.lock(name), MisuseError);
+    },
+  );
 });
 
 async function holder(backend: Backend, name: string): Promise<ChildProcess> {

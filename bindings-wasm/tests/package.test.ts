@@ -133,7 +133,7 @@ describe("package", { concurrency: false }, () => {
     assert.equal(said, "null");
   });
 
-  it("releases a grant that nobody has any more", { timeout: 30_000 }, async () => {
+  it("releases a grant without a reference", { timeout: 30_000 }, async () => {
     const { gc } = globalThis;
     assert.ok(gc, "run with --expose-gc");
     for (const url of ["memory:", `redis://${address("FENCEPOST_REDIS")}`]) {
@@ -200,7 +200,7 @@ describe("clock", () => {
     assert.equal(now(), last + 1);
   });
 
-  it("is the steady one where nobody knows for how long the machine has been up", () => {
+  it("is the steady one where the time since the start of the machine is unknown", () => {
     const now = clockOf(
       () => 5,
       () => 7,

@@ -47,7 +47,7 @@ async function listens(t, at, name) {
 for (const peer of REDIS_PEERS) {
   const row = `${peer.package}, ${peer.age} version`;
 
-  test(`${row}: holds, excludes, extends, and wakes who waits by a message`, async (t) => {
+  test(`${row}: holds, excludes, extends, and wakes waiters by a message`, async (t) => {
     const at = address("FENCEPOST_REDIS");
     const [a, b] = [await given(t, peer, at), await given(t, peer, at)];
     const name = unique("peers");
@@ -94,7 +94,7 @@ for (const peer of REDIS_PEERS) {
     await grant.release();
   });
 
-  test(`${row}: a mistake in a program is told at once, and not repeated`, async (t) => {
+  test(`${row}: a mistake in a program is an error at once, and not repeated`, async (t) => {
     const client = await given(t, peer, address("FENCEPOST_REDIS"));
     const [own, end] = await peer.make(address("FENCEPOST_REDIS"));
     // A client whose methods take other arguments than ours: what a version that nobody has tried would be.
@@ -156,7 +156,7 @@ describe("a mistake of a client library", { concurrency: true }, () => {
         ],
         ["rejects", (error) => Promise.reject(error)],
       ]) {
-        test(`${peer.package}, ${peer.age} version: a mistake that ${verb} ${how} is told at once`, async (t) => {
+        test(`${peer.package}, ${peer.age} version: a mistake that ${verb} ${how} is an error at once`, async (t) => {
           const at = address("FENCEPOST_REDIS");
           const client = await given(t, peer, at);
           const [own, end] = await peer.make(at);

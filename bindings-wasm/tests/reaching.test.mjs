@@ -36,7 +36,7 @@ for (const [what, where, cause] of [
   ["a server that says nothing", silent, /not answered/],
 ]) {
   for (const scheme of ["redis", "zk"]) {
-    test(`${scheme}: ${what} is told, with the address and the cause`, async (t) => {
+    test(`${scheme}: ${what} is an error with the address and the cause`, async (t) => {
       const at = await where(t);
       const client = await connect(`${scheme}://${at}`, { connectTimeout: WITHIN });
       t.after(() => client.close());

@@ -354,7 +354,7 @@ describe("recipes on ZooKeeper's nodes", { concurrency: false }, () => {
     await grant.release();
   });
 
-  it("missing rights are told at once", async () => {
+  it("missing rights are an error at once", async () => {
     const name = fresh();
     const readOnly = [new zookeeper.ACL(zookeeper.Permission.READ, new zookeeper.Id("world", "anyone"))];
     await (await client.lock(fresh()).acquire()).release();
@@ -370,7 +370,7 @@ describe("recipes on ZooKeeper's nodes", { concurrency: false }, () => {
 });
 
 describe("recipes on Redis", () => {
-  it("are refused with the name of who has them", async () => {
+  it("are refused with the name of the servers that have them", async () => {
     await using client = await connect(`redis://${address("FENCEPOST_REDIS")}`);
     assert.throws(() => client.readWriteLock("x"), isConfig("unknown-option", /readWriteLock.*ZooKeeper/));
     assert.throws(() => client.election("x"), isConfig("unknown-option", /election.*ZooKeeper/));

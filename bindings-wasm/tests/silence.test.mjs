@@ -166,7 +166,7 @@ describe("silence", { concurrency: 8 }, () => {
 });
 
 for (const [way, make] of Object.entries(WAYS)) {
-  test(`${way}: who is told READONLY goes where the address leads now`, async (t) => {
+  test(`${way}: after READONLY, the client goes where the address leads now`, async (t) => {
     const between = await relay(t, address("FENCEPOST_REDIS_2"));
     const demoted = await operator(t, "FENCEPOST_REDIS_2");
     const client = await make(t, between.address);

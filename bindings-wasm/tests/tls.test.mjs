@@ -62,7 +62,7 @@ async function handOver(t, mine, theirs) {
   await bare.del(`{${name}}:fence`);
 }
 
-test("a waiter is told through TLS too", async (t) => {
+test("a waiter is notified through TLS too", async (t) => {
   const clients = [
     await connect(url()),
     await connect(url(address("FENCEPOST_REDIS_TLS").replace("127.0.0.1", "localhost"))),
@@ -80,13 +80,13 @@ for (const library of ["node-redis", "ioredis"]) {
   });
 }
 
-test("ioredis refuses at once whom nobody vouches for", async (t) => {
+test("ioredis refuses a server with an unknown certificate at once", async (t) => {
   const [client, end] = own.ioredis(url().split("?")[0], await readFile(address("FENCEPOST_REDIS_TLS_OTHER_CA")));
   t.after(() => client.close().then(end));
   await assert.rejects(within(client.lock("x").acquire(), "the refusal"), refused("server-error"));
 });
 
-test("a server that nobody vouches for is refused at once", async (t) => {
+test("a server with an unknown certificate is refused at once", async (t) => {
   const elsewhere = address("FENCEPOST_REDIS_TLS").replace("127.0.0.1", "127.0.0.2");
   for (const [at, code] of [
     [url(undefined, "FENCEPOST_REDIS_TLS_OTHER_CA"), /UNABLE_TO_VERIFY|SELF_SIGNED|UNABLE_TO_GET/],
@@ -129,7 +129,7 @@ test("TLS and no TLS do not mix", async () => {
   }
 });
 
-test("a wrong password over TLS is told", async (t) => {
+test("a wrong password over TLS is an error", async (t) => {
   const client = await connect(url().replace(address("FENCEPOST_REDIS_TLS_PASSWORD"), "wrong"));
   t.after(() => client.close());
   await assert.rejects(within(client.lock("x").acquire(), "the refusal"), refused("auth-failed"));

@@ -51,7 +51,7 @@ fn people_get_a_table() {
 }
 
 #[test]
-fn buyers_who_come_one_by_one_prove_nothing() {
+fn buyers_one_after_the_other_prove_nothing() {
     let output = fencepost(&["demo", "--at-once", "1", "--buyers", "10"]);
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stdout).unwrap();
@@ -95,7 +95,7 @@ fn options_that_make_no_sense_are_refused() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_told() {
+fn an_absent_server_is_an_error() {
     let port = {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         free.local_addr().unwrap().port()

@@ -70,7 +70,7 @@ fn granted(events: &[Event]) -> Grant {
 }
 
 #[test]
-fn a_release_grants_the_next_in_line_and_wakes_nobody_else() {
+fn a_release_grants_the_next_waiter_and_wakes_no_other() {
     let mut world = World::new();
     let mut hubs: Vec<Hub> = (0..4).map(|_| world.client()).collect();
     let keys: Vec<Key> = hubs
@@ -166,7 +166,7 @@ fn an_acquire_timeout_leaves_nothing_behind() {
 }
 
 #[test]
-fn a_deleted_node_and_an_ended_session_are_told() {
+fn a_deleted_node_and_an_ended_session_are_reported() {
     let mut world = World::new();
     let (mut holder, mut waiter) = (world.client(), world.client());
     world.open(&mut holder, AcquireTimeout::Forever);

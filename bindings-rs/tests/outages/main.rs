@@ -115,7 +115,7 @@ async fn an_ensemble_that_loses_its_leader_keeps_its_locks() {
 }
 
 #[tokio::test]
-async fn a_release_without_an_answer_is_told_and_goes_on() {
+async fn a_release_without_an_answer_is_reported_and_goes_on() {
     let _alone = ONE_AT_A_TIME.lock().await;
     let client = fencepost::connect(&redis()).await.unwrap();
     let name = unique("unconfirmed");

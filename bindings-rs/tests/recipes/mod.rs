@@ -191,7 +191,7 @@ pub(crate) async fn every_layout_excludes_its_own_kind(url: &str) {
     }
 }
 
-pub(crate) async fn a_stranger_who_came_first_is_told_of(url: &str) {
+pub(crate) async fn an_earlier_foreign_contender_is_reported(url: &str) {
     let name = unique("mixed");
     let (a, b) = two(url).await;
     let kazoo = a
@@ -278,7 +278,7 @@ macro_rules! recipes {
     ($url:expr) => {
         $crate::recipes!($url;
             readers_share_and_writers_do_not, a_semaphore_has_its_permits, contenders_are_listed_asked_and_broken, every_kind_can_be_looked_at, every_layout_excludes_its_own_kind,
-            a_stranger_who_came_first_is_told_of, options_that_make_no_sense_are_refused);
+            an_earlier_foreign_contender_is_reported, options_that_make_no_sense_are_refused);
     };
     ($url:expr; $($name:ident),*) => {
         $(

@@ -138,7 +138,7 @@ pub(crate) async fn a_writer_whose_client_is_closed_is_not_downgraded(url: &str)
     assert_eq!(error.name(), "lost-connection-closed");
 }
 
-pub(crate) async fn a_downgrade_that_nobody_waits_for_goes_on(url: &str) {
+pub(crate) async fn a_downgrade_whose_caller_has_gone_goes_on(url: &str) {
     let (mine, theirs, clients) = sides(url).await;
     let grant = held(mine.writer()).await;
     let mut downgrade = Box::pin(grant.downgrade());
@@ -165,7 +165,7 @@ macro_rules! sides {
     ($url:expr) => {
         $crate::sides!($url;
             each_side_enters_itself, a_writer_reads_and_becomes_a_reader, readers_get_in_at_a_downgrade_and_writers_do_not,
-            a_writer_whose_client_is_closed_is_not_downgraded, a_downgrade_that_nobody_waits_for_goes_on);
+            a_writer_whose_client_is_closed_is_not_downgraded, a_downgrade_whose_caller_has_gone_goes_on);
     };
     ($url:expr; $($name:ident),*) => {
         $(

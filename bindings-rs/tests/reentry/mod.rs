@@ -171,7 +171,7 @@ pub(crate) async fn a_dropped_first_acquire_leaves_nothing(url: &str) {
     close([a, b]).await;
 }
 
-pub(crate) async fn a_loss_is_told_to_all(url: &str) {
+pub(crate) async fn a_loss_notifies_all_tasks(url: &str) {
     let name = unique("lost");
     let (a, b) = two(url).await;
     let mine = a
@@ -309,7 +309,7 @@ macro_rules! reentry {
     ($url:expr) => {
         $crate::reentry!($url;
             an_owner_enters_again, the_last_grant_dropped_gives_the_lock_back, an_owner_that_waits_is_busy,
-            a_dropped_first_acquire_leaves_nothing, a_loss_is_told_to_all, closing_releases_once, tasks_of_one_owner_lose_nothing,
+            a_dropped_first_acquire_leaves_nothing, a_loss_notifies_all_tasks, closing_releases_once, tasks_of_one_owner_lose_nothing,
             owners_have_names);
     };
     ($url:expr; $($name:ident),*) => {

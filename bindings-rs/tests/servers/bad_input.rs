@@ -39,7 +39,7 @@ async fn a_lease_has_to_make_sense() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_told_and_the_right_one_works() {
+async fn a_wrong_password_is_an_error_and_the_right_one_works() {
     let address = variable("FENCEPOST_REDIS_AUTH");
     for wrong in ["redis://:wrong@", "redis://nobody:wrong@"] {
         let error = soon(fencepost::connect(&format!("{wrong}{address}")))
@@ -66,7 +66,7 @@ async fn a_wrong_password_is_told_and_the_right_one_works() {
 }
 
 #[tokio::test]
-async fn a_key_of_another_type_is_told() {
+async fn a_key_of_another_type_is_an_error() {
     let client = fencepost::connect(&redis()).await.unwrap();
     let bare = bare_redis("FENCEPOST_REDIS").await;
     let name = unique("list");
@@ -85,7 +85,7 @@ async fn a_key_of_another_type_is_told() {
 }
 
 #[tokio::test]
-async fn a_user_who_may_not_is_told_and_one_who_may_not_listen_asks() {
+async fn without_rights_a_user_gets_an_error_and_without_channels_a_user_polls() {
     let bare = bare_redis("FENCEPOST_REDIS").await;
     let address = variable("FENCEPOST_REDIS");
     let (mute, deaf) = (unique("mute"), unique("deaf"));
@@ -135,7 +135,7 @@ async fn a_user_who_may_not_is_told_and_one_who_may_not_listen_asks() {
 }
 
 #[tokio::test]
-async fn a_server_without_scripts_is_told() {
+async fn a_server_without_scripts_is_an_error() {
     let port = {
         let free = TcpListener::bind("127.0.0.1:0").unwrap();
         free.local_addr().unwrap().port()
@@ -188,7 +188,7 @@ async fn foreign_contenders_are_waited_for_and_other_children_ignored() {
 }
 
 #[tokio::test]
-async fn a_directory_that_may_not_be_written_is_told() {
+async fn a_directory_that_may_not_be_written_is_an_error() {
     let url = zookeeper();
     let bare = bare_zookeeper().await;
     let everybody = CreateMode::Persistent.with_acls(Acls::anyone_all());
@@ -209,7 +209,7 @@ async fn a_directory_that_may_not_be_written_is_told() {
 }
 
 #[tokio::test]
-async fn credentials_that_are_refused_are_told() {
+async fn refused_credentials_are_an_error() {
     let builder = Client::builder().auth("no such scheme", b"x");
     let error = soon(builder.connect(&zookeeper())).await.unwrap_err();
     is(&error, 306, "auth-failed");
@@ -247,7 +247,7 @@ async fn a_lease_is_refused_where_sessions_are() {
 }
 
 #[tokio::test]
-async fn a_missing_database_is_told_at_once() {
+async fn a_missing_database_is_an_error_at_once() {
     let patient = Client::builder().connect_timeout(Duration::from_secs(3600));
     let error = soon(patient.connect(&format!("{}/99", redis())))
         .await

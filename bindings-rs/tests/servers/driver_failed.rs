@@ -118,7 +118,7 @@ async fn everything_ends_with_it() {
 }
 
 #[tokio::test]
-async fn what_cannot_subscribe_is_told_at_once() {
+async fn a_connection_that_cannot_subscribe_is_an_error_at_once() {
     // The library has been built without TLS.
     let address = ConnectionAddr::TcpTls {
         host: "127.0.0.1".into(),

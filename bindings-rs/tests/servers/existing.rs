@@ -30,7 +30,7 @@ async fn a_zookeeper_client_is_used_and_left_alone() {
 }
 
 #[tokio::test]
-async fn a_session_of_somebody_else_is_not_renewed() {
+async fn a_session_of_another_client_is_not_renewed() {
     let theirs = bare_zookeeper().await;
     let prefix = unique("rs");
     let client = Client::builder()
@@ -54,7 +54,7 @@ async fn a_session_of_somebody_else_is_not_renewed() {
 }
 
 #[tokio::test]
-async fn a_missing_chroot_is_told() {
+async fn a_missing_chroot_is_an_error() {
     let theirs = bare_zookeeper()
         .await
         .chroot(format!("/{}", unique("nowhere")))

@@ -114,7 +114,7 @@ async fn order_cut_and_heal(proxy: &Proxy) {
 }
 
 #[tokio::test]
-async fn a_lost_reply_leaves_no_lock_that_nobody_holds() {
+async fn a_lost_reply_leaves_no_orphaned_lock() {
     let proxy = Proxy::open("redis-1").await;
     let client = fencepost::connect(&format!("redis://{}", proxy.address))
         .await

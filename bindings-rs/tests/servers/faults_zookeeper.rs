@@ -116,7 +116,7 @@ async fn a_silent_network_ends_a_grant_before_the_server_gives_the_lock_away() {
 }
 
 #[tokio::test]
-async fn a_lost_reply_leaves_no_lock_that_nobody_holds() {
+async fn a_lost_reply_leaves_no_orphaned_lock() {
     let proxy = Proxy::open("zookeeper").await;
     let url = format!("zk://{}/{}", proxy.address, unique("reply"));
     let client = fencepost::connect(&url).await.unwrap();

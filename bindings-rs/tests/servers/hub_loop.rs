@@ -37,7 +37,7 @@ async fn an_own_event_loop_shares_locks_with_clients() {
 }
 
 #[tokio::test]
-async fn its_errors_are_told() {
+async fn its_errors_are_reported() {
     let run = |url: &'static str, name: &'static str| {
         tokio::task::spawn_blocking(move || {
             example::run(url, name, Duration::from_secs(1)).map_err(|error| error.to_string())

@@ -47,7 +47,7 @@ async fn nodes_have_the_names_and_data_that_peers_expect() {
 }
 
 #[tokio::test]
-async fn a_wish_for_the_lock_is_told() {
+async fn a_revocation_request_is_reported() {
     let url = zookeeper();
     let client = Client::builder().connect(&url).await.unwrap();
     let lock = client.lock_with("x", LockOptions::new().revocable(true)).unwrap();
@@ -71,7 +71,7 @@ async fn a_wish_for_the_lock_is_told() {
 }
 
 #[tokio::test]
-async fn a_wish_is_told_to_the_grants_that_an_owner_has_left() {
+async fn a_revocation_request_reaches_the_grants_that_an_owner_has_left() {
     // So long that nothing is found by looking again.
     let url = zookeeper() + "?session_timeout=40000";
     let directory = format!("{}/x", path_of(&url));

@@ -54,7 +54,7 @@ fn is(error: &Error, name: &str, why: &str) {
 }
 
 #[tokio::test]
-async fn a_waiter_is_told_through_tls_too() {
+async fn a_waiter_is_notified_through_tls_too() {
     let (a, b) = (
         fencepost::connect(&trusted()).await.unwrap(),
         fencepost::connect(&trusted().replace("127.0.0.1", "localhost"))
@@ -82,7 +82,7 @@ async fn a_waiter_is_told_through_tls_too() {
 }
 
 #[tokio::test]
-async fn a_server_that_nobody_vouches_for_is_refused_at_once() {
+async fn a_server_with_an_unknown_certificate_is_refused_at_once() {
     let address = variable("FENCEPOST_REDIS_TLS");
     let elsewhere = address.replace("127.0.0.1", "127.0.0.2");
     for (url, why) in [
@@ -124,7 +124,7 @@ async fn tls_and_no_tls_do_not_mix() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_is_told() {
+async fn a_wrong_password_is_an_error() {
     let url = trusted().replace(&variable("FENCEPOST_REDIS_TLS_PASSWORD"), "wrong");
     let error = soon(fencepost::connect(&url)).await.unwrap_err();
     assert_eq!((error.code(), error.name()), (306, "auth-failed"));

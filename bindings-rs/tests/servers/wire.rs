@@ -78,7 +78,7 @@ async fn zookeeper_takes_no_request_to_hand_over() {
 }
 
 #[tokio::test]
-async fn zookeeper_is_told_when_a_watch_is_not_needed_any_more() {
+async fn an_unneeded_watch_is_removed_from_zookeeper() {
     let proxy = Proxy::open("zookeeper").await;
     let url = format!("zk://{}/{}", proxy.address, unique("watch"));
     let client = fencepost::connect(&url).await.unwrap();

@@ -62,7 +62,7 @@ fn redis_four_processes() {
 }
 
 #[test]
-fn a_process_that_cannot_come_in_is_told() {
+fn a_process_with_a_wrong_password_is_an_error() {
     let url = url("redis", "FENCEPOST_REDIS_AUTH");
     let output = fencepost(&["demo", "--url", &url, "--processes", "2"]);
     assert_eq!(output.status.code(), Some(2));

@@ -124,7 +124,7 @@ fn parsers_take_anything() {
 }
 
 #[test]
-fn a_hub_takes_transcripts_told_wrongly() {
+fn a_hub_takes_transcripts_with_wrong_values() {
     let stories = Stories::read();
     check("transcripts", 100, |bytes| stories.tell_wrongly(bytes));
 }

@@ -56,7 +56,7 @@ fn expected(verdict: Result<(), Misuse>) -> &'static str {
 }
 
 #[test]
-fn an_answer_of_the_wrong_shape_is_told_the_right_one() {
+fn an_answer_of_the_wrong_shape_is_an_error_with_the_right_shape() {
     let mut list = begun(Action::List);
     assert_eq!(expected(answer(&mut list, Answer::Done)), "children");
     let mut list = begun(Action::List);

@@ -96,7 +96,7 @@ fn a_token_that_is_given_back_is_as_issued() {
 }
 
 #[test]
-fn who_has_ended_its_claim_has_ended_it() {
+fn no_late_request_revives_an_ended_claim() {
     for ended in [Tombstone::Released, Tombstone::Lost] {
         for (step, answer) in [
             (row("claim"), Answer::GivenUp),
