@@ -4,8 +4,21 @@
 /// address may have a password.
 const VARIABLE: &str = "FENCEPOST_URL";
 
-/// The one address that was given, before the command's name or behind it.
+/// The server of `memory:` is a part of one process.
+const MEMORY: &str = "memory: is a server inside one process, which no other process sees: give the address of a server, such as redis://HOST:PORT or zk://HOST:PORT/PREFIX";
+
+/// The address of a server that other processes can use, too.
 pub(crate) fn address(before: Option<String>, after: Option<String>) -> Result<String, &'static str> {
+    let url = given(before, after)?;
+    let (scheme, _) = url.split_once(':').unwrap_or_default();
+    if scheme.eq_ignore_ascii_case("memory") {
+        return Err(MEMORY);
+    }
+    Ok(url)
+}
+
+/// The one address that was given, before the command's name or behind it.
+fn given(before: Option<String>, after: Option<String>) -> Result<String, &'static str> {
     match (before, after) {
         (Some(_), Some(_)) => Err("--url is given twice: give one address"),
         (Some(url), None) | (None, Some(url)) => Ok(url),

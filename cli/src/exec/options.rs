@@ -184,15 +184,7 @@ impl Options {
             (false, Some(permits)) => Kind::Semaphore { permits },
             (false, None) => Kind::Mutex,
         };
-        let on_redis = match parsed {
-            Address::Redis(_) => true,
-            Address::ZooKeeper { .. } => false,
-            _ => {
-                return Err(Failure::usage(
-                    "memory: locks within one process, and no other process sees it: give the address of a server, such as redis://HOST:PORT",
-                ));
-            }
-        };
+        let on_redis = matches!(parsed, Address::Redis(_));
         let lacks = |option: &str, lock: &str| {
             let server = Server::Redis.shown();
             Failure::usage(format!(

@@ -83,14 +83,7 @@ impl Which {
                 "--permits is for semaphores alone: add --of semaphore, or leave it out",
             ));
         }
-        let url = address(before, self.url.clone()).map_err(Failure::usage)?;
-        let (scheme, _) = url.split_once(':').unwrap_or_default();
-        if scheme.eq_ignore_ascii_case("memory") {
-            return Err(Failure::usage(
-                "memory: locks within one process, and no other process sees them: give the address of a server, such as zk://HOST:PORT/PREFIX",
-            ));
-        }
-        Ok(url)
+        address(before, self.url.clone()).map_err(Failure::usage)
     }
 
     /// Connects. `before` is the address before the command's name.
