@@ -196,19 +196,11 @@ impl Hub {
 
     #[pyo3(signature = (now, state, session=0, timeout=0))]
     fn session(&self, py: Python<'_>, now: u64, state: &str, session: i64, timeout: u64) -> PyResult<()> {
-        let state = match state {
-            "connecting" => SessionState::Connecting,
-            "connected" => SessionState::Connected,
-            "suspended" => SessionState::Suspended,
-            "expired" => SessionState::Expired,
-            "auth-failed" => SessionState::AuthFailed,
-            "closed" => SessionState::Closed,
-            _ => {
-                return Err(PyValueError::new_err(format!(
-                    "state is {state:?}: give connecting, connected, suspended, expired, auth-failed or closed"
-                )));
-            }
-        };
+        let state = SessionState::from_name(state).ok_or_else(|| {
+            PyValueError::new_err(format!(
+                "state is {state:?}: give connecting, connected, suspended, expired, auth-failed or closed"
+            ))
+        })?;
         let notice = ZooKeeperNotice::Session {
             state,
             session: SessionId(session),
@@ -218,16 +210,9 @@ impl Hub {
     }
 
     fn watch(&self, py: Python<'_>, now: u64, id: u64, session: i64, event: &str) -> PyResult<()> {
-        let event = match event {
-            "deleted" => WatchEvent::Deleted,
-            "changed" => WatchEvent::Changed,
-            "gone" => WatchEvent::Gone,
-            _ => {
-                return Err(PyValueError::new_err(format!(
-                    "event is {event:?}: give deleted, changed or gone"
-                )));
-            }
-        };
+        let event = WatchEvent::from_name(event).ok_or_else(|| {
+            PyValueError::new_err(format!("event is {event:?}: give deleted, changed or gone"))
+        })?;
         let notice = ZooKeeperNotice::Watch {
             id: CommandId(id),
             session: SessionId(session),

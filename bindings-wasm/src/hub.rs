@@ -183,15 +183,7 @@ impl Hub {
 }
 
 fn session_notice(state: &str, session: i64, timeout: f64) -> Result<zookeeper::Notice, Kept> {
-    let state = match state {
-        "connecting" => SessionState::Connecting,
-        "connected" => SessionState::Connected,
-        "suspended" => SessionState::Suspended,
-        "expired" => SessionState::Expired,
-        "auth-failed" => SessionState::AuthFailed,
-        "closed" => SessionState::Closed,
-        _ => return Err(error::unreadable("state", state)),
-    };
+    let state = SessionState::from_name(state).ok_or_else(|| error::unreadable("state", state))?;
     let timeout = match state {
         SessionState::Connected => convert::duration("timeout", timeout, "")?,
         _ => Duration::ZERO,
@@ -205,12 +197,7 @@ fn session_notice(state: &str, session: i64, timeout: f64) -> Result<zookeeper::
 }
 
 fn watch_notice(id: f64, session: i64, event: &str) -> Result<zookeeper::Notice, Kept> {
-    let event = match event {
-        "deleted" => WatchEvent::Deleted,
-        "changed" => WatchEvent::Changed,
-        "gone" => WatchEvent::Gone,
-        _ => return Err(error::unreadable("event", event)),
-    };
+    let event = WatchEvent::from_name(event).ok_or_else(|| error::unreadable("event", event))?;
     let (id, session) = (convert::id(id)?, SessionId(session));
     Ok(zookeeper::Notice::Watch { id, session, event })
 }

@@ -233,6 +233,26 @@ pub enum WatchEvent {
     Gone,
 }
 
+impl WatchEvent {
+    /// The kebab-case name, the same in every language.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Deleted => "deleted",
+            Self::Changed => "changed",
+            Self::Gone => "gone",
+        }
+    }
+
+    /// The event with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Deleted, Self::Changed, Self::Gone]
+            .into_iter()
+            .find(|event| event.name() == name)
+    }
+}
+
 /// The state of a session, as the client library reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -266,6 +286,21 @@ impl SessionState {
             Self::AuthFailed => "auth-failed",
             Self::Closed => "closed",
         }
+    }
+
+    /// The state with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        [
+            Self::Connecting,
+            Self::Connected,
+            Self::Suspended,
+            Self::Expired,
+            Self::AuthFailed,
+            Self::Closed,
+        ]
+        .into_iter()
+        .find(|state| state.name() == name)
     }
 }
 

@@ -190,24 +190,11 @@ impl Player {
 }
 
 fn session_state(name: &str) -> Result<SessionState, Failed> {
-    Ok(match name {
-        "connected" => SessionState::Connected,
-        "suspended" => SessionState::Suspended,
-        "expired" => SessionState::Expired,
-        "connecting" => SessionState::Connecting,
-        "auth-failed" => SessionState::AuthFailed,
-        "closed" => SessionState::Closed,
-        _ => return Err(format!("unknown session state {name:?}").into()),
-    })
+    SessionState::from_name(name).ok_or_else(|| format!("unknown session state {name:?}").into())
 }
 
 fn watch_event(name: &str) -> Result<WatchEvent, Failed> {
-    Ok(match name {
-        "deleted" => WatchEvent::Deleted,
-        "changed" => WatchEvent::Changed,
-        "gone" => WatchEvent::Gone,
-        _ => return Err(format!("unknown watch event {name:?}").into()),
-    })
+    WatchEvent::from_name(name).ok_or_else(|| format!("unknown watch event {name:?}").into())
 }
 
 fn outcome(reply: &Reply) -> Result<Outcome, Failed> {
