@@ -147,7 +147,7 @@ computing-suites:
 	$(SUITE) wasi $(COMPUTE) node tests/wasi/run.mjs
 	$(if $(filter yes,$(LINT)),$(SUITE) lint $(COMPUTE) make --no-print-directory lint)
 
-# Its tests wait more than they compute: eight at a time, the longest first. Each worker has servers of its own.
+# Its tests wait more than they compute: six at a time, the longest first. Each worker has servers of its own.
 python-suite:
 	cd bindings-py && $(SUITE) python ../$(PYTHON) -m pytest -q -n 6 --maxschedchunk 1 --ignore tests/test_crowd.py
 

@@ -108,8 +108,8 @@ extern "C" {
     fn out_of_memory(bytes: usize);
 }
 
-/// Ends in an error that says where: `panicked` throws it through the module, whose hub cannot be used after it. The panic's text
-/// is left out: what formats it would be a thirtieth of the module.
+/// Ends in an error that says where: `panicked` throws it through the module, whose hub cannot be used after it. It leaves out the
+/// panic's text: the code that formats such texts would be a thirtieth of the module.
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
     let place = info.location();

@@ -282,13 +282,10 @@ impl Drop for Contender {
             let over = state.end.is_some() || state.releasing;
             (over, matches!(state.answer, Some(Ok(_))))
         };
-        if over {
-            return;
-        }
-        if answered {
-            self.shared.engine.close_ended_claim(self.key);
-        } else {
-            self.shared.engine.close_in_background(self.key);
+        match (over, answered) {
+            (true, _) => {}
+            (false, true) => self.shared.engine.close_ended_claim(self.key),
+            (false, false) => self.shared.engine.close_in_background(self.key),
         }
     }
 }

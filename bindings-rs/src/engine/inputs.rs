@@ -184,8 +184,8 @@ impl Engine {
         self.wake.notify_one();
     }
 
-    /// Closes the contender of a claim whose end the server has confirmed. Nothing is to be sent, so this does not wake the
-    /// background task: that costs an operation on Redis a tenth of its time.
+    /// Closes the contender of a claim whose end the server has confirmed. The hub sends nothing then, so the background task
+    /// need not wake. A wake-up for each operation would cost 7 percent of its time on Redis.
     pub(crate) fn close_ended_claim(&self, key: Key) {
         let (closed, _) = self.put(Awaits::Nothing, |state, _now| {
             state.close_contenders(Vec::from([key]))

@@ -211,8 +211,8 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
 
 
 async def _settling(ended: asyncio.Future[None], work: Coroutine[Any, Any, None]) -> None:
-    """Does the work, and settles ``ended`` as it ends. ``asyncio.shield`` would do so two turns of the event
-    loop later. If the client has gone, nobody waits, and the failure is the task's.
+    """Does the work, and gives ``ended`` its result or exception. ``asyncio.shield`` would do so two turns of
+    the event loop later. If the client has gone, nothing awaits ``ended``, and the task raises the exception.
     """
     try:
         await work
