@@ -121,8 +121,9 @@ pub struct Found {
     /// is the holder's token.
     pub node: String,
     /// Whether the contender held the lock when the server listed the directory. For a semaphore, permits that were
-    /// released while the inspection read the other permits are not counted. After a break or a revocation request this
-    /// is `false`, because the inspection did not read the other contenders.
+    /// released while the inspection read the other permits are not counted, and a new holder is listed a second time,
+    /// as a waiter, until the server has deleted its node in the queue. After a break or a revocation request this is
+    /// `false`, because the inspection did not read the other contenders.
     pub holds: bool,
     /// Whether the contender is a reader, which shares the lock with other readers.
     pub shared: bool,
