@@ -47,7 +47,7 @@ def suites(folder: Path) -> dict[str, tuple[Path, tuple[str, ...], dict[str, str
             (*SERVERS, *PYTEST, str(README / "test_docs.py"), str(README / "test_command.py")),
             {},
         ),
-        "elsewhere": (ROOT, (*PYTEST, "tests/dist/elsewhere/test_aarch64.py"), {}),
+        "elsewhere": (ROOT, (*PYTEST, "tests/dist/elsewhere/test_wheels.py"), {}),
         "bundles": (ROOT, ("node", JAVASCRIPT, "bundles"), package),
     }
     for version in ("20.16", "22", "24"):
