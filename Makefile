@@ -36,7 +36,7 @@ build: ## build the bindings of all languages
 # Only what has the same packages and features shares the libraries that it stands on: they are compiled once for all that is here.
 CORE := --package fencepost-core --package fencepost-models --package fencepost-tests --all-features
 WITHOUT_TLS := --package fencepost --no-default-features --features zookeeper,redis --test memory
-RUST := --package fencepost --package fencepost-cli --features fencepost/servers,fencepost-cli/servers
+RUST := --package fencepost --package fencepost-cli --package fencepost-bench --features fencepost/servers,fencepost-cli/servers
 
 .PHONY: build-debug build-release build-rust build-tests build-oldest build-py build-wheels build-wasm build-c build-mixed build-interop build-conformance build-bench
 build-debug:
@@ -48,7 +48,7 @@ build-debug:
 build-release:
 	$(SUITE) build-py $(MAKE) --no-print-directory build-py
 	$(SUITE) build-c $(MAKE) --no-print-directory build-c
-	$(SUITE) build-bench $(MAKE) --no-print-directory build-bench
+	$(SUITE) build-bench $(MAKE) --no-print-directory build-bench-others
 
 build-rust:
 	cargo build $(RUST) --lib --bins --examples
@@ -113,12 +113,14 @@ build-conformance: build-c build-rust
 	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 tests/conformance/peers/c/*.c -o build/conformance/c_peer -pthread \
 	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-client) -Wl,-rpath,$(CURDIR)/build/c/lib
 
-build-bench: build-c
+# The tests take the worker that build-rust has built: they need no optimised one.
+build-bench: build-bench-others
 	cargo build --release --package fencepost-bench
-	$(MAKE) --no-print-directory -C bench/c
-	$(MAKE) --no-print-directory build-bench-java
 
-.PHONY: build-bench-java
+.PHONY: build-bench-others build-bench-java
+build-bench-others: build-c build-bench-java
+	$(MAKE) --no-print-directory -C bench/c
+
 build-bench-java:
 	javac -Xlint:all -Werror --release 17 -d build/bench/java -cp 'build/jars/*' bench/java/*.java
 
@@ -296,7 +298,7 @@ mutants: ## change each place of the core in a copy, and list the changes that s
 	    cat survivors.txt quick/mutants.out/{caught,missed,timeout}.txt | awk -v left="$$(wc -l < survivors.txt)" \
 	    'END { all = NR - left; printf "%d of %d mutants killed: %.1f %%. The others are in build/mutants/survivors.txt.\n", all - left, all, 100 * (all - left) / all }'
 
-bench: build ## measure a machine's step, and side by side with the raw clients and the peers
+bench: build build-bench ## measure a machine's step, and side by side with the raw clients and the peers
 	cargo bench --quiet --package fencepost-tests
 	python3 tests/servers run --optimise --zookeeper --redis 1 -- $(PYTHON) bench $(ARGS)
 

@@ -87,7 +87,8 @@ def _works(statement: str) -> bool:
 
 
 def _rust_program() -> Path:
-    return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release" / "fencepost-bench"
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    return Path(os.environ.get("FENCEPOST_BENCH_RUST", target / "release")) / "fencepost-bench"
 
 
 def _c_program(subject: Subject) -> Path:

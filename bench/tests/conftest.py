@@ -11,6 +11,10 @@ import pytest
 
 BENCH = Path(__file__).resolve().parent.parent
 
+# The tests need no optimised worker, which takes minutes to compile.
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", BENCH.parent / "target"))
+os.environ.setdefault("FENCEPOST_BENCH_RUST", str(TARGET / "debug"))
+
 
 def bench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs the benchmark."""

@@ -65,6 +65,7 @@ def test_what_was_not_built_is_named_with_its_command(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path))
+    monkeypatch.delenv("FENCEPOST_BENCH_RUST")
     monkeypatch.setenv("FENCEPOST_BENCH_C", str(tmp_path))
     monkeypatch.setattr(programs, "MODULES", tmp_path)
     monkeypatch.setattr(programs, "JARS", tmp_path)

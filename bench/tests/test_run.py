@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("servers")
 
 def test_a_tiny_run_measures_everything(tmp_path: Path) -> None:
     ran = bench("--quick", "--rounds", "2", "--subjects", "python", "--out", str(tmp_path))
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     found = json.loads((tmp_path / "latest.json").read_text())
     assert {(target["subject"], target["passed"]) for target in found["targets"] if target["asserted"]} == {
         ("python", True)
@@ -45,7 +45,7 @@ def test_a_line_is_handed_on_and_drawn(tmp_path: Path) -> None:
     options = ["--quick", "--only", "zookeeper", "--scenarios", "queue,wakeups,contenders"]
     options += ["--lengths", "10,60", "--subjects", "kazoo-lock,kazoo-read,kazoo-write"]
     ran = bench(*options, "--out", str(tmp_path))
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     found = json.loads((tmp_path / "latest.json").read_text())["results"]["zookeeper"]
     ten, sixty = found["queue"]["kazoo-lock"]
     assert (ten["contenders"], sixty["contenders"]) == (10, 60)
@@ -75,7 +75,7 @@ def test_a_line_is_handed_on_and_drawn(tmp_path: Path) -> None:
 def test_operations_run_once(tmp_path: Path) -> None:
     options = ["--quick", "--rounds", "2", "--scenarios", "operations"]
     ran = bench(*options, "--subjects", "python-operation", "--out", str(tmp_path))
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     found = json.loads((tmp_path / "latest.json").read_text())["results"]
     for family, requests in (("zookeeper", 3), ("redis", 2)):
         operations, wire = found[family]["operations"], found[family]["operations_wire"]
@@ -93,7 +93,7 @@ def kinds(family: dict[str, Any], subject: str) -> dict[str, int]:
 def test_a_floor_is_no_lock(tmp_path: Path) -> None:
     subprocess.run(["make", "--silent", "-C", str(BENCH / "c"), "raw"], check=True)
     ran = bench("--quick", "--only", "redis", "--subjects", "floor", "--out", str(tmp_path))
-    assert ran.returncode == 0, ran.stderr
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     found = json.loads((tmp_path / "latest.json").read_text())["results"]["redis"]
     assert set(found["handoff"]) == {"floor"}
     assert found["uncontended"] == found["contended"] == found["wire"] == {}
