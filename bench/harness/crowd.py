@@ -14,7 +14,7 @@ class Crowd(Worker):
     """Contenders for one lock, numbered from 0 in the order in which they have joined."""
 
     #: They have much to give up.
-    farewell = 30.0
+    exit_limit = 30.0
 
     def __init__(self, subject: Subject, url: str, lock: str) -> None:
         super().__init__(subject, url, lock)

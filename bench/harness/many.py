@@ -60,7 +60,7 @@ class Tasks(Worker):
     """A worker with many tasks. The protocol is in ../README.md."""
 
     #: It may have thousands of contenders to withdraw.
-    farewell = 30.0
+    exit_limit = 30.0
 
     def program(self, subject: Subject) -> list[str]:
         """Its command line."""

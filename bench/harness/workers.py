@@ -55,7 +55,7 @@ class Worker:
     """A running worker. Use it with `with`: it ends with the block."""
 
     #: How long it may take to end, in seconds.
-    farewell = 5.0
+    exit_limit = 5.0
 
     def __init__(self, subject: Subject, url: str, lock: str) -> None:
         self.subject = subject
@@ -176,7 +176,7 @@ class Worker:
         except OSError:
             pass
         try:
-            self._process.wait(self.farewell)
+            self._process.wait(self.exit_limit)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -4,7 +4,7 @@
 #include "internal.h"
 
 /* The arguments of a claim. */
-struct wanted {
+struct claim_request {
     fencepost_idempotency *of;
     const char *key;
     int64_t acquire_timeout;
@@ -12,19 +12,19 @@ struct wanted {
 
 /* Opens a contender and begins the claim. With the mutex. */
 static fencepost_result open_claim(fencepost_lock *lock, const void *what, fencepost_grant **claim) {
-    const struct wanted *wanted = what;
-    size_t size = strlen(wanted->key) + 1;
+    const struct claim_request *request = what;
+    size_t size = strlen(request->key) + 1;
     struct claimed *claimed = malloc(sizeof *claimed + size);
     fencepost_result result;
 
     if (claimed == NULL)
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
-    if ((result = contender_open(lock, wanted->acquire_timeout, claim)) != FENCEPOST_RESULT_OK) {
+    if ((result = contender_open(lock, request->acquire_timeout, claim)) != FENCEPOST_RESULT_OK) {
         free(claimed);
         return result;
     }
-    claimed->of = idempotency_ref(wanted->of);
-    memcpy(claimed->key, wanted->key, size);
+    claimed->of = idempotency_ref(request->of);
+    memcpy(claimed->key, request->key, size);
     (*claim)->claimed = claimed;
     return FENCEPOST_RESULT_OK;
 }
@@ -42,12 +42,12 @@ static fencepost_result require(fencepost_idempotency *of, const char *key) {
 static fencepost_result
 run(fencepost_idempotency *of, const char *key, fencepost_settings *settings, int64_t timeout,
     fencepost_grant **claim) {
-    struct wanted wanted = {of, key, claim_timeout(timeout)};
+    struct claim_request request = {of, key, claim_timeout(timeout)};
     fencepost_lock lock = {.client = of->client, .settings = settings};
     fencepost_result result = client_enter(lock.client);
 
     if (result == FENCEPOST_RESULT_OK) {
-        result = acquire_opened(&lock, open_claim, &wanted, claim);
+        result = acquire_opened(&lock, open_claim, &request, claim);
         client_leave(lock.client);
     }
     fencepost_settings_free(settings);
@@ -57,14 +57,14 @@ run(fencepost_idempotency *of, const char *key, fencepost_settings *settings, in
 static fencepost_result start(
     fencepost_idempotency *of, const char *key, fencepost_settings *settings, int64_t timeout,
     fencepost_attempt **attempt) {
-    struct wanted wanted = {of, key, claim_timeout(timeout)};
+    struct claim_request request = {of, key, claim_timeout(timeout)};
     fencepost_lock lock = {.client = of->client, .settings = settings};
     struct pending *started;
     fencepost_result result = FENCEPOST_RESULT_NULL_POINTER;
 
     if (attempt == NULL)
         fault(result, NULL);
-    else if ((result = pending_start(&lock, open_claim, &wanted, &started)) == FENCEPOST_RESULT_OK)
+    else if ((result = pending_start(&lock, open_claim, &request, &started)) == FENCEPOST_RESULT_OK)
         *attempt = (fencepost_attempt *)started;
     fencepost_settings_free(settings);
     return result;

@@ -8,7 +8,7 @@
 /* From here on there are no grants and no acquires. With the mutex. */
 static void begin(fencepost_client *client) {
     client->closing = true;
-    client->close_by = fencepost_now() + CLOSE_LIMIT - client->driver->farewell;
+    client->close_by = fencepost_now() + CLOSE_LIMIT - client->driver->close_time;
     if (client->driver->closing != NULL)
         client->driver->closing(client->self, client->hub);
     table_each(&client->locks->contenders, contender_closed);
@@ -42,7 +42,7 @@ static fencepost_result finish(fencepost_client *client) {
     client->closed = true;
     client->closer = pthread_self();
     client_wake_all(client);
-    client_tell_loop(client);
+    client_notify_loop(client);
     await(client, &client->dispatched, &client->dispatching, false);
     client_unlock(client);
     if (client->driver->left != NULL)

@@ -40,16 +40,16 @@ bool contender_ended(const void *subject) {
 }
 
 /* Another client has requested the lock, or this grant has ended. */
-bool contender_wanted(const void *subject) {
+bool contender_revoke_requested(const void *subject) {
     const fencepost_grant *contender = subject;
 
-    return contender->wanted || contender_over(contender);
+    return contender->revoke_requested || contender_over(contender);
 }
 
-bool contender_turned(const void *subject) {
+bool contender_downgraded(const void *subject) {
     const fencepost_grant *contender = subject;
 
-    return contender->turn != TURNS || !contender_is_held(contender);
+    return contender->downgrade != DOWNGRADING || !contender_is_held(contender);
 }
 
 bool contender_extended(const void *subject) {

@@ -73,21 +73,21 @@ static void end_with_record(fencepost_grant *contender, const fencepost_event *e
 }
 
 /* The server has answered a downgrade. */
-static void turn(fencepost_grant *contender, const fencepost_event *event) {
+static void finish_downgrade(fencepost_grant *contender, const fencepost_event *event) {
     bool refused = event->kind == FENCEPOST_EVENT_KIND_REFUSED;
 
-    if (contender->turn != TURNS)
+    if (contender->downgrade != DOWNGRADING)
         return;
     if (refused)
         describe(contender, event);
-    contender->turn = refused ? REFUSED : TURNED;
+    contender->downgrade = refused ? DOWNGRADE_REFUSED : DOWNGRADED;
     contender->refusal = refused ? event->reason : FENCEPOST_RESULT_OK;
 }
 
 /* The server has refused an acquire, a downgrade, or the end of a grant. */
 static void refuse(fencepost_grant *contender, const fencepost_event *event) {
     if (contender_is_held(contender)) {
-        turn(contender, event); /* the grant is unchanged */
+        finish_downgrade(contender, event); /* the grant is unchanged */
         return;
     }
     describe(contender, event);
@@ -102,7 +102,7 @@ static void refuse(fencepost_grant *contender, const fencepost_event *event) {
     contender->refusal = event->reason;
 }
 
-static void tell(fencepost_grant *contender, const fencepost_event *event) {
+static void on_event(fencepost_grant *contender, const fencepost_event *event) {
     switch (event->kind) {
     case FENCEPOST_EVENT_KIND_QUEUED:
         contender->ahead = event->has_ahead ? (int64_t)event->ahead : -1;
@@ -129,12 +129,12 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
         contender->valid_until = event->valid_until;
         break;
     case FENCEPOST_EVENT_KIND_REVOKE_REQUESTED:
-        contender->wanted = true;
+        contender->revoke_requested = true;
         break;
     case FENCEPOST_EVENT_KIND_MIXED_LAYOUTS:
         /* Only the first one counts: the program may still use its text. */
-        if (contender->stranger == NULL)
-            contender->stranger = strndup((const char *)event->detail.data, event->detail.size);
+        if (contender->foreign_node == NULL)
+            contender->foreign_node = strndup((const char *)event->detail.data, event->detail.size);
         break;
     case FENCEPOST_EVENT_KIND_FOUND:
         contender->found = contenders_copy(event->found, event->found_count);
@@ -158,7 +158,7 @@ static void tell(fencepost_grant *contender, const fencepost_event *event) {
             end(contender, event->reason);
         break;
     case FENCEPOST_EVENT_KIND_DOWNGRADED:
-        turn(contender, event);
+        finish_downgrade(contender, event);
         break;
     case FENCEPOST_EVENT_KIND_REFUSED:
         refuse(contender, event);
@@ -175,7 +175,7 @@ void contender_event(fencepost_client *client, uint64_t key, const fencepost_eve
 
     if (contender == NULL)
         return;
-    tell(contender, event);
+    on_event(contender, event);
     client_changed(client, contender->waiters);
 }
 
@@ -297,7 +297,7 @@ void contender_forget(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
 
     free(contender->detail);
-    free(contender->stranger);
+    free(contender->foreign_node);
     fencepost_contenders_free(contender->found);
     fencepost_record_free(contender->record);
     if (contender->claimed != NULL)

@@ -100,14 +100,14 @@ fencepost_result fencepost_grant_wait_lost(fencepost_grant *grant, int64_t timeo
 }
 
 bool fencepost_grant_revoke_requested(fencepost_grant *grant) {
-    bool wanted;
+    bool revoke_requested;
 
     if (!grant_observe(grant))
         return false;
     take_in(grant);
-    wanted = grant->wanted;
+    revoke_requested = grant->revoke_requested;
     client_leave(grant->client);
-    return wanted;
+    return revoke_requested;
 }
 
 fencepost_result fencepost_grant_wait_revoke_requested(fencepost_grant *grant, int64_t timeout) {
@@ -116,26 +116,26 @@ fencepost_result fencepost_grant_wait_revoke_requested(fencepost_grant *grant, i
     if (result != FENCEPOST_RESULT_OK)
         return result;
     if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK) {
-        contender_wait(grant, contender_wanted, client_deadline(timeout));
+        contender_wait(grant, contender_revoke_requested, client_deadline(timeout));
         if (grant->lost)
             result = contender_fault(grant);
         else if (!contender_is_held(grant))
             result = fault(FENCEPOST_RESULT_NOT_HELD, NULL);
         else
-            result = grant->wanted ? FENCEPOST_RESULT_OK : FENCEPOST_RESULT_PENDING;
+            result = grant->revoke_requested ? FENCEPOST_RESULT_OK : FENCEPOST_RESULT_PENDING;
     }
     client_leave(grant->client);
     return result;
 }
 
 const char *fencepost_grant_mixed_layouts(const fencepost_grant *grant) {
-    const char *stranger;
+    const char *foreign_node;
 
     if (!grant_observe(grant))
         return NULL;
-    stranger = grant->stranger;
+    foreign_node = grant->foreign_node;
     client_unlock(grant->client);
-    return stranger;
+    return foreign_node;
 }
 
 void fencepost_grant_free(fencepost_grant *grant) {

@@ -16,7 +16,7 @@ enum stage { ASKING, HELD, EXTENDING, RELEASING, LAPSED, OVER };
 enum end { NO_END, RELEASE, COMPLETE, LEAVE };
 
 /* The state of a downgrade. */
-enum turn { STAYS, TURNS, TURNED, REFUSED };
+enum downgrade { NO_DOWNGRADE, DOWNGRADING, DOWNGRADED, DOWNGRADE_REFUSED };
 
 /* One contender, from its acquire to its end. An attempt and then a grant stand for it. It is one key of the hub. */
 struct fencepost_grant {
@@ -27,16 +27,16 @@ struct fencepost_grant {
     bool known_released;     /* a call has returned the result of the release */
     bool suspended;
     bool lost;
-    bool wanted; /* another client has requested the lock */
+    bool revoke_requested; /* another client has requested the lock */
     bool has_fence;
     uint64_t fence;
     uint64_t valid_until;
     int64_t ahead;
     char *detail;                 /* the text of the result; NULL: the result's own */
-    char *stranger;               /* the node of a contender of another layout, or NULL */
+    char *foreign_node;           /* the node of a contender of another layout, or NULL */
     fencepost_contenders *found;  /* for an inspection, which is a contender without a grant */
     struct fencepost_grant *next; /* in the bucket of its key */
-    enum turn turn;
+    enum downgrade downgrade;
     fencepost_result refusal; /* why the downgrade was refused */
     uint64_t reach_by;        /* for an acquire: until when the first connection has to exist */
     bool untaken;             /* for an attempt: the program has not taken the grant */
@@ -120,8 +120,8 @@ uint64_t deadlines_until(const fencepost_client *client);
 fencepost_result contender_fault(const fencepost_grant *contender);
 bool contender_is_held(const fencepost_grant *contender);
 bool contender_wait(fencepost_grant *contender, client_condition *condition, uint64_t deadline);
-client_condition contender_decided, contender_over, contender_ended, contender_extended, contender_turned,
-    contender_wanted;
+client_condition contender_decided, contender_over, contender_ended, contender_extended, contender_downgraded,
+    contender_revoke_requested;
 
 /* contender.c */
 #define TRY 0 /* an acquire timeout that `fencepost_hub_acquire` would refuse */

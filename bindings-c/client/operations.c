@@ -153,7 +153,7 @@ static fencepost_result downgrade_start(fencepost_grant *grant, const void *noth
     grant->client->moved = true;
     result = fencepost_hub_downgrade(grant->client->hub, fencepost_now(), grant->key);
     if (result == FENCEPOST_RESULT_OK)
-        grant->turn = TURNS;
+        grant->downgrade = DOWNGRADING;
     return result;
 }
 
@@ -162,25 +162,25 @@ static fencepost_result downgrade_finish(fencepost_grant *grant) {
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    switch (grant->turn) {
-    case TURNS:
+    switch (grant->downgrade) {
+    case DOWNGRADING:
         return FENCEPOST_RESULT_PENDING;
-    case TURNED:
+    case DOWNGRADED:
         return FENCEPOST_RESULT_OK;
-    case REFUSED:
+    case DOWNGRADE_REFUSED:
         result = grant->detail == NULL ? fault(grant->refusal, NULL) : fault(grant->refusal, "%s", grant->detail);
         free(grant->detail);
         grant->detail = NULL;
-        grant->turn = STAYS;
+        grant->downgrade = NO_DOWNGRADE;
         return result;
-    case STAYS:
+    case NO_DOWNGRADE:
         break;
     }
     return fault(FENCEPOST_RESULT_NOT_A_WRITER, "no downgrade of this grant has begun: call fencepost_downgrade_start");
 }
 
 static const struct operation downgrade = {
-    downgrade_start, downgrade_finish, contender_turned, FENCEPOST_NEVER, FENCEPOST_RESULT_PENDING};
+    downgrade_start, downgrade_finish, contender_downgraded, FENCEPOST_NEVER, FENCEPOST_RESULT_PENDING};
 
 fencepost_result fencepost_downgrade(fencepost_grant *grant) {
     return operation_run(grant, &downgrade, NULL);

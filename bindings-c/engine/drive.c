@@ -137,7 +137,7 @@ void client_advance(fencepost_client *client) {
 }
 
 /* Wakes the program's loop if there is an event, or if the loop would look too late. With the mutex. */
-void client_tell_loop(fencepost_client *client) {
+void client_notify_loop(fencepost_client *client) {
     if (client->looped && (client->stirred || client_until(client) < client->looped_until))
         client_signal(client->news);
     client->stirred = false;

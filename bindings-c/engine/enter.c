@@ -28,7 +28,7 @@ fencepost_result client_enter(fencepost_client *client) {
 }
 
 /* Unlocks the mutex, and calls the driver's `left`. */
-void client_unlock_and_tell(fencepost_client *client) {
+void client_unlock_and_notify(fencepost_client *client) {
     int before = client_pause(client);
 
     if (client->driver->left != NULL)
@@ -42,9 +42,9 @@ void client_leave(fencepost_client *client) {
     client_wake(client);
     if (client->driving)
         client_signal(client->wake);
-    client_tell_loop(client);
+    client_notify_loop(client);
     background_look(client);
-    client_unlock_and_tell(client);
+    client_unlock_and_notify(client);
 }
 
 fencepost_hub *fencepost_client_enter(fencepost_client *client) {

@@ -61,7 +61,7 @@ struct fencepost_client {
     struct waiter *closers; /* those of them that wait for the end of the close */
     struct waiter *watcher; /* the one that looks at the timers, for a driver without a descriptor */
     unsigned woken;         /* waiters that were woken, and have not looked yet */
-    unsigned *to_ring;      /* the wake word of the waiter to wake after the mutex is unlocked */
+    unsigned *to_wake;      /* the wake word of the waiter to wake after the mutex is unlocked */
     bool looped;            /* the program's event loop drives the client */
     bool stirred;           /* there is news that the program's loop does not know of */
     uint64_t looped_until;  /* when the program's loop will look by itself */
@@ -80,7 +80,7 @@ struct fencepost_client {
     int loop; /* epoll: the driver's descriptor and `news`, once the program has asked for it */
 
     pthread_t background;
-    unsigned background_bell;
+    unsigned background_wake_word;
     bool background_runs;
     bool background_missing;    /* the thread that renews could not be made */
     uint64_t background_due;    /* when it will look again */
@@ -109,8 +109,8 @@ void client_lock(fencepost_client *client);
 void client_unlock(fencepost_client *client);
 int client_pause(fencepost_client *client);
 void client_resume(fencepost_client *client, int before);
-void client_sleep(fencepost_client *client, unsigned *bell, uint64_t until);
-void client_call(fencepost_client *client, unsigned *bell);
+void client_sleep(fencepost_client *client, unsigned *wake_word, uint64_t until);
+void client_call(fencepost_client *client, unsigned *wake_word);
 void client_signal(int descriptor);
 void client_drain(int descriptor);
 
@@ -137,7 +137,7 @@ void client_settle(fencepost_client *client);
 void client_advance(fencepost_client *client);
 uint64_t client_until(fencepost_client *client);
 bool client_is_dispatcher(const fencepost_client *client);
-void client_tell_loop(fencepost_client *client);
+void client_notify_loop(fencepost_client *client);
 
 /* wait.c */
 typedef bool client_condition(const void *subject);
@@ -160,6 +160,6 @@ void background_stop(fencepost_client *client);
 fencepost_result client_enter(fencepost_client *client);
 fencepost_result client_enter_late(fencepost_client *client);
 void client_leave(fencepost_client *client);
-void client_unlock_and_tell(fencepost_client *client);
+void client_unlock_and_notify(fencepost_client *client);
 
 #endif

@@ -68,10 +68,10 @@ fencepost_result fencepost_client_process(fencepost_client *client) {
     if (!client->driving)
         client_advance(client);
     if (client->late == client->until)
-        client_tell_loop(client);
+        client_notify_loop(client);
     client->stirred = false;
     client->looped_until = client_until(client);
     client_wake(client);
-    client_unlock_and_tell(client);
+    client_unlock_and_notify(client);
     return FENCEPOST_RESULT_OK;
 }

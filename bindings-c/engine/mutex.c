@@ -20,20 +20,20 @@ void client_lock(fencepost_client *client) {
 
 /* The owner of the wake word may have returned already. Only the address is used: another waiter with the same address
  * looks once more than necessary. */
-static void ring(unsigned *bell) {
-    if (bell != NULL)
-        syscall(SYS_futex, bell, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+static void wake_sleeper(unsigned *wake_word) {
+    if (wake_word != NULL)
+        syscall(SYS_futex, wake_word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
 
 /* Unlocks the mutex for a while inside a call. Only then does it wake the waiter that was called: otherwise that waiter
  * would find the mutex locked, and sleep again. Returns what `client_resume` needs. */
 int client_pause(fencepost_client *client) {
     int before = client->cancel_state;
-    unsigned *bell = client->to_ring;
+    unsigned *wake_word = client->to_wake;
 
-    client->to_ring = NULL;
+    client->to_wake = NULL;
     pthread_mutex_unlock(&client->mutex);
-    ring(bell);
+    wake_sleeper(wake_word);
     return before;
 }
 
@@ -48,19 +48,19 @@ void client_unlock(fencepost_client *client) {
 }
 
 /* Wakes the thread that sleeps on a wake word. With the mutex. */
-void client_call(fencepost_client *client, unsigned *bell) {
-    *bell = 1;
-    ring(client->to_ring); /* only one can wait until the mutex is unlocked */
-    client->to_ring = bell;
+void client_call(fencepost_client *client, unsigned *wake_word) {
+    *wake_word = 1;
+    wake_sleeper(client->to_wake); /* only one can wait until the mutex is unlocked */
+    client->to_wake = wake_word;
 }
 
 /* Sleeps until the wake word is set, without the mutex. It may wake early. */
-void client_sleep(fencepost_client *client, unsigned *bell, uint64_t until) {
+void client_sleep(fencepost_client *client, unsigned *wake_word, uint64_t until) {
     uint64_t left = until - fencepost_now();
     long limit[2]; /* the type that the system call takes, whatever a timespec is */
     int before;
 
-    *bell = 0;
+    *wake_word = 0;
     if (until != FENCEPOST_NEVER) {
         if ((int64_t)left <= 0)
             return;
@@ -70,7 +70,7 @@ void client_sleep(fencepost_client *client, unsigned *bell, uint64_t until) {
         limit[1] = (long)(left % 1000000u) * 1000;
     }
     before = client_pause(client);
-    syscall(SYS_futex, bell, FUTEX_WAIT_PRIVATE, 0, until == FENCEPOST_NEVER ? NULL : limit, NULL, 0);
+    syscall(SYS_futex, wake_word, FUTEX_WAIT_PRIVATE, 0, until == FENCEPOST_NEVER ? NULL : limit, NULL, 0);
     client_resume(client, before);
 }
 

@@ -13,7 +13,7 @@
 struct waiter {
     client_condition *condition;
     const void *subject;
-    unsigned bell;                /* not 0: it was woken, and will look */
+    unsigned wake_word;           /* not 0: it was woken, and will look */
     uint64_t until;               /* when it looks by itself */
     struct waiter *newer, *older; /* in the list of the client */
     struct waiter *next, **place; /* in the list of its subject; without a place, it is in no such list */
@@ -21,10 +21,10 @@ struct waiter {
 
 /* Wakes one waiter. With the mutex. */
 static void wake(fencepost_client *client, struct waiter *waiter) {
-    if (waiter->bell)
+    if (waiter->wake_word)
         return;
     client->woken++;
-    client_call(client, &waiter->bell);
+    client_call(client, &waiter->wake_word);
 }
 
 /* A subject has changed: wakes those of its waiters whose condition holds. With the mutex. */
@@ -32,7 +32,7 @@ void client_changed(fencepost_client *client, struct waiter *list) {
     struct waiter *waiter;
 
     for (waiter = list; waiter != NULL; waiter = waiter->next) {
-        if (!waiter->bell && waiter->condition(waiter->subject))
+        if (!waiter->wake_word && waiter->condition(waiter->subject))
             wake(client, waiter);
     }
 }
@@ -102,7 +102,7 @@ static void unlink_waiter(fencepost_client *client, struct waiter *waiter) {
 
 /* Sleeps until it is woken. If no thread looks at the timers, this one does. */
 static void sleep_in(fencepost_client *client, struct waiter *waiter, struct waiter **list, uint64_t deadline) {
-    waiter->bell = 0;
+    waiter->wake_word = 0;
     waiter->until = deadline;
     if (!is_looked_after(client)) {
         client->watcher = waiter;
@@ -110,9 +110,9 @@ static void sleep_in(fencepost_client *client, struct waiter *waiter, struct wai
             waiter->until = client_until(client);
     }
     link_waiter(client, waiter, list);
-    client_sleep(client, &waiter->bell, waiter->until);
+    client_sleep(client, &waiter->wake_word, waiter->until);
     unlink_waiter(client, waiter);
-    if (waiter->bell)
+    if (waiter->wake_word)
         client->woken--;
     if (client->watcher == waiter)
         client->watcher = NULL;
@@ -147,7 +147,7 @@ void client_poll(fencepost_client *client, uint64_t now, uint64_t until) {
     /* This thread still drives, so no other thread is woken for that. */
     client_wake(client);
     client->driving = false;
-    client_tell_loop(client);
+    client_notify_loop(client);
 }
 
 /* Whether a call may block. */

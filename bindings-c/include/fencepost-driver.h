@@ -79,7 +79,7 @@ typedef struct fencepost_driver {
     /** The client is being closed. The driver need not send commands that still wait for a connection. May be NULL. */
     void (*closing)(void *self, fencepost_hub *hub);
     /** How long `close` may wait for a silent server, in microseconds; at most 2 seconds. */
-    uint64_t farewell;
+    uint64_t close_time;
     /**
      * Ends all use of the connection, and closes it if the driver made it. `silent`: the server has not answered for
      * some time, so do not wait for it. The client calls it once, without the mutex.

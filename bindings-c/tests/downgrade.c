@@ -108,7 +108,7 @@ static void only_writers(enum family family) {
 static void owners_go_on_as_readers(enum family family) {
     fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
     const char *name = new_name("owners");
-    fencepost_grant *writers[2], *reading, *stranger, *none = NULL;
+    fencepost_grant *writers[2], *reading, *foreign, *none = NULL;
     fencepost_attempt *waiting;
     uint64_t fence;
     int round;
@@ -134,11 +134,11 @@ static void owners_go_on_as_readers(enum family family) {
         } else {
             fencepost_grant_free(writers[1]);
         }
-        stranger = granted(waiting);
+        foreign = granted(waiting);
         CHECK(fencepost_grant_is_valid(reading) && fencepost_grant_fence(reading) == fence);
         CHECK_RESULT(fencepost_try_acquire_with(mine, name, OWN_WRITER, &none), FENCEPOST_RESULT_UPGRADE);
         let_go(hold_with(mine, name, OWN_READER));
-        let_go(stranger);
+        let_go(foreign);
         CHECK_RESULT(fencepost_try_acquire_with(other, name, WRITER, &none), FENCEPOST_RESULT_NOT_AVAILABLE);
         let_go(reading);
         let_go(hold_with(other, name, WRITER));

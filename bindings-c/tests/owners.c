@@ -217,7 +217,7 @@ static void a_loss_that_nobody_has_seen(enum family family) {
 static void closing(enum family family) {
     fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
     const char *name = new_name("closing"), *taken = new_name("closing");
-    fencepost_grant *grants[3], *stranger = hold(other, taken), *none;
+    fencepost_grant *grants[3], *foreign = hold(other, taken), *none;
     fencepost_lock *lock = lock_with(mine, taken, OWNED);
     fencepost_attempt *attempt;
     int i;
@@ -237,7 +237,7 @@ static void closing(enum family family) {
     fencepost_lock_free(lock);
     fencepost_client_free(mine);
     let_go(hold(other, name));
-    let_go(stranger);
+    let_go(foreign);
     close_client(other);
 }
 

@@ -50,7 +50,7 @@ static void *owner_thread(void *argument) {
     return NULL;
 }
 
-static void *stranger_thread(void *argument) {
+static void *foreign_thread(void *argument) {
     struct crowd *crowd = argument;
     fencepost_client *client = crowd[1].client;
     fencepost_grant *grant;
@@ -80,7 +80,7 @@ static void threads_of_one_owner(enum family family) {
     crowd[1].client = client_of(url(family, ""));
     crowd->name = new_name("crowd");
     for (i = 0; i < 5; i++)
-        pthread_create(&threads[i], NULL, i < 4 ? owner_thread : stranger_thread, crowd);
+        pthread_create(&threads[i], NULL, i < 4 ? owner_thread : foreign_thread, crowd);
     for (i = 0; i < 5; i++)
         pthread_join(threads[i], NULL);
     CHECK(crowd->broken == 0 && crowd->entered > 0);

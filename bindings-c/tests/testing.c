@@ -157,7 +157,7 @@ static void a_server_tells_what_it_has_and_what_was_sent(void) {
 
 static void bad_input(void) {
     struct pair pair = pair_of("memory:bad");
-    fencepost_client *stranger = client_of("memory:");
+    fencepost_client *foreign = client_of("memory:");
     fencepost_memory_server *none = NULL;
     fencepost_memory_report *report = NULL;
     uint64_t hub;
@@ -167,8 +167,7 @@ static void bad_input(void) {
     CHECK_RESULT(fencepost_memory_server_open("memory:a/b", &none), FENCEPOST_RESULT_INVALID_URL);
     CHECK_RESULT(fencepost_memory_server_open(NULL, &none), FENCEPOST_RESULT_NULL_POINTER);
     CHECK_RESULT(fencepost_memory_server_open("memory:a", NULL), FENCEPOST_RESULT_NULL_POINTER);
-    CHECK_FAULT(
-        fencepost_memory_server_hub(pair.server, stranger, &hub), FENCEPOST_RESULT_INVALID_OPTION, "memory:bad");
+    CHECK_FAULT(fencepost_memory_server_hub(pair.server, foreign, &hub), FENCEPOST_RESULT_INVALID_OPTION, "memory:bad");
     CHECK_RESULT(fencepost_memory_server_expire(NULL, pair.holder), FENCEPOST_RESULT_NULL_POINTER);
     CHECK_RESULT(fencepost_memory_server_expire(pair.server, NULL), FENCEPOST_RESULT_NULL_POINTER);
     CHECK_RESULT(fencepost_memory_server_record(NULL, true), FENCEPOST_RESULT_NULL_POINTER);
@@ -176,7 +175,7 @@ static void bad_input(void) {
     CHECK_RESULT(fencepost_memory_server_report(NULL, 0, &report), FENCEPOST_RESULT_NULL_POINTER);
     CHECK(fencepost_memory_report_message(NULL, 0) == NULL);
     fencepost_memory_server_free(NULL);
-    close_client(stranger);
+    close_client(foreign);
     pair_free(&pair);
 }
 

@@ -122,7 +122,7 @@ impl Outputs {
     pub(crate) fn lowered(&mut self, output: HubOutput, whole: bool) {
         match output {
             (key, Output::Command(command)) => self.commanded(key, command),
-            (key, Output::Event(event)) => told(number(key.0), &event, whole),
+            (key, Output::Event(event)) => event_value(number(key.0), &event, whole),
             (_, Output::Wait(Wait { until, reason })) => {
                 wait(millis(until), reason.map_or(code::NO_REASON, |timer| timer as u8));
             }
@@ -163,7 +163,7 @@ impl Outputs {
     }
 }
 
-fn told(key: f64, event: &Event, whole: bool) {
+fn event_value(key: f64, event: &Event, whole: bool) {
     let name = event.name();
     match event {
         Event::Queued { ahead } => queued(key, ahead.map_or(f64::NAN, f64::from)),

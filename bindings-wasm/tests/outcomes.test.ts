@@ -13,7 +13,7 @@ const SOON = 10_000;
 const NOWHERE = "127.0.0.1:1";
 
 type Judged = { readonly reply: Error } | { readonly failure: string };
-type Judge = (error: unknown) => Judged;
+type ClassifyError = (error: unknown) => Judged;
 
 /** A row's work is in a list: what goes wrong before it begins is no error of the library. */
 type Work = [Promise<unknown>];
@@ -23,11 +23,11 @@ async function inner<T>(path: string): Promise<T> {
   return (await import(new URL(`../../dist/${path}`, import.meta.url).href)) as T;
 }
 
-async function judged(judge: Judge, work: Promise<unknown>): Promise<string> {
+async function classified(classifyError: ClassifyError, work: Promise<unknown>): Promise<string> {
   try {
     await within(SOON, "the error", work);
   } catch (error) {
-    const said = judge(error);
+    const said = classifyError(error);
     return "reply" in said ? `reply: ${said.reply.message.split(" ")[0] ?? ""}` : said.failure;
   }
   return "no error";
@@ -120,9 +120,9 @@ describe("node-redis", { concurrency: false }, () => {
 
   for (const [name, expected, make] of rows) {
     it(`${name} → ${expected}`, { timeout: 20_000 }, async () => {
-      const { judge } = await inner<{ judge: Judge }>("drivers/redis/node-redis.js");
+      const { classifyError } = await inner<{ classifyError: ClassifyError }>("drivers/redis/node-redis.js");
       const [work] = await make();
-      assert.equal(await judged(judge, work), expected);
+      assert.equal(await classified(classifyError, work), expected);
     });
   }
 });
@@ -171,9 +171,9 @@ describe("ioredis", { concurrency: false }, () => {
   ];
   for (const [name, expected, make] of rows) {
     it(`${name} → ${expected}`, { timeout: 20_000 }, async () => {
-      const { judge } = await inner<{ judge: Judge }>("drivers/redis/ioredis.js");
+      const { classifyError } = await inner<{ classifyError: ClassifyError }>("drivers/redis/ioredis.js");
       const [work] = await make();
-      assert.equal(await judged(judge, work), expected);
+      assert.equal(await classified(classifyError, work), expected);
     });
   }
 });

@@ -13,7 +13,7 @@ function answering(value) {
   return new Client(
     new RedisDriver({
       open: () => ({ session: Promise.resolve(session), end: () => undefined }),
-      judge: () => ({ failure: "unknown" }),
+      classifyError: () => ({ failure: "unknown" }),
     }),
   );
 }

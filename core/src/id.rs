@@ -95,7 +95,7 @@ impl AttemptId {
     /// (`ProtectedUtils`): the contender's bytes, with the number added.
     #[must_use]
     pub fn uuid(&self) -> String {
-        self.letters(true).as_str().into()
+        self.encoded(true).as_str().into()
     }
 
     /// The contender's bytes as one big-endian number, plus the attempt's number.
@@ -108,11 +108,11 @@ impl AttemptId {
     /// The same UUID without dashes, as in the names of Kazoo's nodes.
     #[must_use]
     pub fn hex(&self) -> String {
-        self.letters(false).as_str().into()
+        self.encoded(false).as_str().into()
     }
 
     /// The same UUID with or without dashes, without an allocation.
-    pub(crate) fn letters(&self, dashed: bool) -> EncodedId {
+    pub(crate) fn encoded(&self, dashed: bool) -> EncodedId {
         let digits = digits(&self.sum());
         let mut text = [b'-'; 36];
         let (parts, size): (&[_], _) = if dashed {
@@ -187,8 +187,8 @@ pub(crate) struct EncodedId {
 
 impl EncodedId {
     pub(crate) fn as_str(&self) -> &str {
-        let letters = self.text.get(..self.size).unwrap_or_default();
-        core::str::from_utf8(letters).unwrap_or_default()
+        let encoded = self.text.get(..self.size).unwrap_or_default();
+        core::str::from_utf8(encoded).unwrap_or_default()
     }
 }
 

@@ -37,7 +37,7 @@ pub fn renew_at(start: Instant, ttl: Duration) -> Instant {
 
 /// How much of a lease must be left when the machine reports the grant: an eighth. A shorter rest would be used up
 /// before the waiting task runs.
-pub(crate) fn least_told(ttl: Duration) -> Duration {
+pub(crate) fn least_left(ttl: Duration) -> Duration {
     ttl.checked_div(8).unwrap_or_default()
 }
 

@@ -89,12 +89,12 @@ mod tests {
         let refusals = Refusal::ALL.iter().map(|reason| (reason.code(), reason.name()));
         let losses = Loss::ALL.iter().map(|reason| (reason.code(), reason.name()));
         let known: BTreeMap<_, _> = refusals.chain(losses).collect();
-        let told: BTreeMap<_, _> = ERRORS
+        let documented: BTreeMap<_, _> = ERRORS
             .iter()
             .filter(|error| error.code >= 300)
             .map(|error| (error.code, error.name))
             .collect();
-        assert_eq!(told, known);
+        assert_eq!(documented, known);
     }
 
     #[test]

@@ -107,7 +107,7 @@ static void server_wake(struct memory_server *server) {
             fencepost_hub_handle_timeout(woken->hub, fencepost_now());
             client_pump(woken);
             client_wake(woken);
-            client_tell_loop(woken);
+            client_notify_loop(woken);
             background_look(woken);
         }
         client_unlock(woken);

@@ -44,7 +44,7 @@ static void ended(const redisAsyncContext *context, const struct channel *channe
 }
 
 /* Handles a reply to a subscription. Returns whether the subscription has ended. */
-static bool hear(struct channel *channel, const redisReply *reply, fencepost_hub *hub) {
+static bool on_message(struct channel *channel, const redisReply *reply, fencepost_hub *hub) {
     fencepost_reply confirmed = {FENCEPOST_REPLY_KIND_INTEGER, 1, {NULL, 0}, NULL, 0};
     const char *kind;
 
@@ -105,7 +105,7 @@ void channels_answer(struct driver *driver, const redisReply *reply) {
     driver->subscriptions.heard = fencepost_now();
     driver->subscriptions.pinged = false;
     if (reply->type == REDIS_REPLY_ARRAY) {
-        if ((channel = find(driver, reply)) != NULL && hear(channel, reply, driver->hub))
+        if ((channel = find(driver, reply)) != NULL && on_message(channel, reply, driver->hub))
             discard(channel);
     } else if (reply->type == REDIS_REPLY_ERROR && (channel = changing(driver)) != NULL) {
         /* Or the error answers a ping, on a server that is too old for a ping here. */
@@ -136,7 +136,7 @@ static void heard(redisAsyncContext *context, void *reply, void *data) {
         ended(context, channel, driver->hub);
         over = true;
     } else {
-        over = hear(channel, reply, driver->hub);
+        over = on_message(channel, reply, driver->hub);
     }
     if (over)
         discard(channel);

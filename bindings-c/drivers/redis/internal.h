@@ -145,7 +145,7 @@ void requests_fail(struct link *link, fencepost_failure failure, const char *why
 void requests_refuse(struct link *link);
 bool requests_answer(struct link *link, const redisReply *reply);
 void requests_lose(struct link *link, const char *why);
-void requests_doubt(struct link *link, const char *why);
+void requests_in_doubt(struct link *link, const char *why);
 void requests_forget(struct link *link);
 
 /* channels.c */

@@ -144,7 +144,7 @@ void requests_send(struct link *link) {
 
 /* A connection of the program is silent, and stays open. hiredis frees the commands in flight at their answer, or at
  * the end of the connection. */
-void requests_doubt(struct link *link, const char *why) {
+void requests_in_doubt(struct link *link, const char *why) {
     struct driver *driver = link->driver;
     struct request *request;
 

@@ -32,7 +32,7 @@ static void report_silence(struct link *link) {
     if (poll(&source, 1, 0) > 0)
         link->under_way.first->expires = fencepost_now() + LOOK_AGAIN;
     else
-        requests_doubt(
+        requests_in_doubt(
             link,
             "the connection given to fencepost_redis_attach has not answered for 5 s: end it and attach another one");
 }

@@ -82,7 +82,7 @@ struct record *record_find(const void *context, fencepost_client **client);
 bool connection_prepare(struct driver *driver);
 void connection_forget(struct driver *driver);
 /* A handle of the driver's own was made, or its connection was made or lost. */
-void connection_turned(struct driver *driver);
+void connection_changed(struct driver *driver);
 /* Removes a watch of the driver from the library's table. */
 void connection_unwatch(zhandle_t *handle, const char *path, ZooWatcherType type, watcher_fn watcher, void *context);
 

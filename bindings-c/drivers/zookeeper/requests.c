@@ -25,7 +25,7 @@ static void created(int rc, const char *path, const struct Stat *stat, const voi
     request_finish(record);
 }
 
-static void tell_children(const struct record *record, fencepost_hub *hub, const struct String_vector *children) {
+static void report_children(const struct record *record, fencepost_hub *hub, const struct String_vector *children) {
     size_t count = (size_t)children->count, i;
     fencepost_view few[32], *names = few;
 
@@ -52,7 +52,7 @@ static void listed(int rc, const struct String_vector *children, const void *con
         watch_read(record->watch, rc);
     if (!record->settled) {
         if (rc == ZOK)
-            tell_children(record, hub, children);
+            report_children(record, hub, children);
         else
             request_failed(record, hub, rc);
     }

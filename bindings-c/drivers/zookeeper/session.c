@@ -19,7 +19,7 @@ void session_note_error(int error) {
 }
 
 /* Without this, the library writes its log to stderr. The driver reads the log only for why there is no connection. */
-static void hear_log(const char *message) {
+static void read_log(const char *message) {
     const char *error = strstr(message, "errno=");
 
     if (error != NULL)
@@ -63,7 +63,7 @@ bool session_open(struct driver *driver, fencepost_hub *hub) {
     fencepost_lookup_begin();
     driver->handle = zookeeper_init2(
         driver->places, session_watcher, driver->timeout, NULL, record_context(current), ZOO_NO_LOG_CLIENTENV,
-        hear_log);
+        read_log);
     failed = errno;
     fencepost_lookup_end();
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -78,11 +78,11 @@ bool session_open(struct driver *driver, fencepost_hub *hub) {
      * request. With this setting, it resolves them only when a connection is lost. */
     zoo_set_servers_resolution_delay(driver->handle, -1);
     driver->again = FENCEPOST_NEVER;
-    connection_turned(driver);
+    connection_changed(driver);
     return true;
 }
 
-static void tell(const struct driver *driver, fencepost_hub *hub, fencepost_session_state state) {
+static void report_state(const struct driver *driver, fencepost_hub *hub, fencepost_session_state state) {
     uint64_t timeout = driver->handle == NULL ? 0 : (uint64_t)zoo_recv_timeout(driver->handle) * 1000u;
 
     fencepost_hub_session(hub, fencepost_now(), state, driver->session, timeout);
@@ -91,10 +91,10 @@ static void tell(const struct driver *driver, fencepost_hub *hub, fencepost_sess
 /* The connection is lost, for a while or for ever. */
 static void disconnected(struct driver *driver, fencepost_hub *hub, fencepost_session_state state) {
     driver->connected = false;
-    tell(driver, hub, state);
+    report_state(driver, hub, state);
     requests_settle(driver, hub);
     if (driver->hosts != NULL)
-        connection_turned(driver);
+        connection_changed(driver);
 }
 
 /* The server has ended the session, so the handle is dead. */
@@ -104,7 +104,7 @@ static void expired(struct driver *driver, fencepost_hub *hub) {
     disconnected(driver, hub, FENCEPOST_SESSION_STATE_EXPIRED);
     if (driver->hosts == NULL) {
         driver->over = true; /* the program has to make a new handle */
-        tell(driver, hub, FENCEPOST_SESSION_STATE_CLOSED);
+        report_state(driver, hub, FENCEPOST_SESSION_STATE_CLOSED);
         return;
     }
     record_close(driver->current);
@@ -119,9 +119,9 @@ void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, 
     if (state == ZOO_CONNECTED_STATE) {
         driver->session = zoo_client_id(handle)->client_id;
         driver->connected = driver->reached = true;
-        tell(driver, hub, FENCEPOST_SESSION_STATE_CONNECTED);
+        report_state(driver, hub, FENCEPOST_SESSION_STATE_CONNECTED);
         if (driver->hosts != NULL)
-            connection_turned(driver);
+            connection_changed(driver);
     } else if (state == ZOO_EXPIRED_SESSION_STATE) {
         expired(driver, hub);
     } else if (state == ZOO_AUTH_FAILED_STATE) {

@@ -111,12 +111,12 @@ export class Grant {
         throw contender.refusal();
       }
       // In memory the answer comes at once.
-      const { turning } = contender;
-      contender.turning = waiter;
+      const { downgrading } = contender;
+      contender.downgrading = waiter;
       try {
         this.#engine.downgrade(contender);
       } catch (error) {
-        contender.turning = turning;
+        contender.downgrading = downgrading;
         throw error;
       }
     });

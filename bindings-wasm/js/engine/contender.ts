@@ -22,7 +22,7 @@ export interface Waiter {
 }
 
 // Contenders without waiters share this array; those without results of an inspection share the next one.
-const NOBODY: readonly Waiter[] = Object.freeze([]);
+const NO_WAITERS: readonly Waiter[] = Object.freeze([]);
 const NONE_FOUND: readonly ContenderData[] = Object.freeze([]);
 
 /** Only the engine changes it. */
@@ -61,9 +61,9 @@ export class Contender {
   /** The call that waits for the release. */
   releasing: Waiter | null = null;
   /** The calls that wait for an extend. */
-  extending: readonly Waiter[] = NOBODY;
+  extending: readonly Waiter[] = NO_WAITERS;
   /** The call that waits for a downgrade. */
-  turning: Waiter | null = null;
+  downgrading: Waiter | null = null;
   /** Its grant, until it is registered with the finalizers. */
   fresh: object | null = null;
   #lost: Deferred<LockLost> | null = null;
@@ -124,7 +124,7 @@ export class Contender {
   }
 
   /** Handles an event of its machine; `cause` is the client library's own error. */
-  tell(event: Event, cause: unknown, at: string): void {
+  onEvent(event: Event, cause: unknown, at: string): void {
     switch (event.event) {
       case "acquired":
         this.state = "held";
@@ -170,14 +170,14 @@ export class Contender {
         this.released();
         break;
       case "downgraded":
-        this.#settle("turning");
+        this.#settle("downgrading");
         break;
       case "lost":
       case "refused": {
         const error = describe(this.lock, event, cause, at);
         if (event.event === "refused" && this.state === "held") {
           // A refused downgrade: the grant is unchanged.
-          this.#settle("turning", error);
+          this.#settle("downgrading", error);
         } else if (event.event === "refused" && this.state === "releasing" && this.isClaim) {
           // The claim goes on, and may be ended in another way.
           this.state = "held";
@@ -206,10 +206,10 @@ export class Contender {
   released(): void {
     this.state = "released";
     this.#settle("releasing");
-    if (this.extending.length > 0 || this.turning !== null) {
+    if (this.extending.length > 0 || this.downgrading !== null) {
       const error = this.refusal();
       this.#extended(error);
-      this.#settle("turning", error);
+      this.#settle("downgrading", error);
     }
   }
 
@@ -234,7 +234,7 @@ export class Contender {
     this.error = error;
     this.#settle("acquiring", error);
     this.#settle("releasing", error);
-    this.#settle("turning", error);
+    this.#settle("downgrading", error);
     this.#extended(error);
     if (!held) {
       return;
@@ -254,7 +254,7 @@ export class Contender {
     return this.error ?? (this.isClaim ? notClaimed(this.lock) : notHeld(this.lock));
   }
 
-  #settle(which: "acquiring" | "releasing" | "turning", error?: FencepostError): void {
+  #settle(which: "acquiring" | "releasing" | "downgrading", error?: FencepostError): void {
     const waiter = this[which];
     this[which] = null;
     if (error === undefined) {
@@ -269,7 +269,7 @@ export class Contender {
       return;
     }
     const waiters = this.extending;
-    this.extending = NOBODY;
+    this.extending = NO_WAITERS;
     for (const waiter of waiters) {
       if (error === undefined) {
         waiter.resolve();

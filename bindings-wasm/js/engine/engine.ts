@@ -18,7 +18,7 @@ import { Machines, type AcquireTimeout } from "./machines.js";
 import { Reliance, endAll, endWaiting } from "./mistakes.js";
 import { Pump } from "./pump.js";
 import { seed } from "./random.js";
-import { CONFIRM_WITHIN, FAREWELL, Schedule } from "./schedule.js";
+import { CONFIRM_WITHIN, CLOSE_TIME, Schedule } from "./schedule.js";
 import { KeepAlive } from "./timers.js";
 
 /** How long an acquire waits for the first connection by default, in ms. */
@@ -49,7 +49,7 @@ export class Engine implements Sink {
     this.#hub = driver.hub(now(), seed());
     this.#machines = new Machines(this.#hub, (key) => driver.forget(key));
     this.#pump = new Pump(this.#hub, driver, this.#reliance, {
-      tell: (event) => this.#tell(event),
+      onEvent: (event) => this.#onEvent(event),
       broken: (error, id) => this.broken(error, id),
       blame: (id, error) => this.blame(id, error),
       pumped: () => this.#pumped(),
@@ -233,7 +233,7 @@ export class Engine implements Sink {
       const given = this.#ended ? this.#reliance.failed : null;
       this.#reliance.over = true;
       this.#schedule.clear();
-      await this.#driver.close(Math.max(until - now(), FAREWELL)).catch((error: unknown) => {
+      await this.#driver.close(Math.max(until - now(), CLOSE_TIME)).catch((error: unknown) => {
         throw given ?? error;
       });
       if (given !== null) {
@@ -258,7 +258,7 @@ export class Engine implements Sink {
     this.#schedule.closing();
     this.#pump.run();
     if (!this.#ended && this.#hub.pending > 0) {
-      await this.#idle.wait(CONFIRM_WITHIN - FAREWELL);
+      await this.#idle.wait(CONFIRM_WITHIN - CLOSE_TIME);
     }
     if (this.#ended) {
       return 0; // After a defect, the core has no outputs.
@@ -329,12 +329,12 @@ export class Engine implements Sink {
     }
   }
 
-  #tell(event: Event): void {
+  #onEvent(event: Event): void {
     const contender = this.#contenders.get(event.key);
     if (contender === undefined) {
       return;
     }
-    contender.tell(event, this.#causes.of(event), this.#driver.at);
+    contender.onEvent(event, this.#causes.of(event), this.#driver.at);
     if (contender.over) {
       this.#forget(contender);
     }

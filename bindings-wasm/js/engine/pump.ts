@@ -13,7 +13,7 @@ import type { Reliance } from "./mistakes.js";
 /** Takes the hub's events, and errors of the driver. */
 export interface Outlet {
   /** The hub has reported an event of a contender. */
-  tell(event: Event): void;
+  onEvent(event: Event): void;
   /** The driver has thrown an error for a command. */
   broken(error: unknown, id: number): void;
   blame(id: number, error: unknown): void;
@@ -88,7 +88,7 @@ export class Pump {
         return;
       }
       if (output.type === "event") {
-        this.#outlet.tell(output);
+        this.#outlet.onEvent(output);
         if (briefly && (output.event === "acquired" || output.event === "released")) {
           this.#behind = true;
           return;

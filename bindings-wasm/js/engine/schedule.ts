@@ -21,7 +21,7 @@ export const CONFIRM_WITHIN = 5000;
  * How much of that time a close keeps for closing its connection, in ms. A ZooKeeper session ends at once if its client
  * closes it.
  */
-export const FAREWELL = 250;
+export const CLOSE_TIME = 250;
 
 /** The engine, as the timers see it. */
 export interface Timed {

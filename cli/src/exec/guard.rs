@@ -27,7 +27,7 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// The guard, as fencepost has it.
 pub(super) struct Guard {
     process: Child,
-    told: u64,
+    reported: u64,
 }
 
 impl Guard {
@@ -40,7 +40,7 @@ impl Guard {
             .stderr(Stdio::null())
             .process_group(0)
             .spawn()?;
-        Ok(Self { process, told: 0 })
+        Ok(Self { process, reported: 0 })
     }
 
     /// Has the group killed so long from now, unless another call comes in time.
@@ -49,8 +49,8 @@ impl Guard {
         let now = now();
         let at = now.saturating_add(micros(left()));
         // Moments of one lease differ by some microseconds.
-        if at.abs_diff(self.told) > 1000 {
-            self.told = at;
+        if at.abs_diff(self.reported) > 1000 {
+            self.reported = at;
             self.tell(&format!("{group} {at}"));
         }
     }

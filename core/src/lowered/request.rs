@@ -154,12 +154,12 @@ impl From<zookeeper::Request> for Request {
         use zookeeper::{Request as From, Write};
         match request {
             From::Create { path, data, mode } => Self::create(path, data, mode),
-            From::Children { path, watch: told } => Self {
-                flags: watch(told),
+            From::Children { path, watch: set } => Self {
+                flags: watch(set),
                 ..Self::zookeeper(Operation::Children, path)
             },
-            From::Get { path, watch: told } => Self {
-                flags: watch(told),
+            From::Get { path, watch: set } => Self {
+                flags: watch(set),
                 ..Self::zookeeper(Operation::Get, path)
             },
             From::Set { path, data } => Self {

@@ -18,13 +18,13 @@ pub(super) fn address(rest: &str, tls: bool) -> Result<Address, ConfigError> {
     let Place { host, port, .. } = Place::read(parts.place, PORT).map_err(|why| parts.invalid(&why))?;
     let credentials = parts.credentials.unwrap_or_default();
     let (user, password) = text::split(credentials, b':').unwrap_or((credentials, ""));
-    let told = |part| {
+    let decoded = |part| {
         let why = "a user or password must be UTF-8 text without NUL: write % as %25";
         decoded(part).ok_or_else(|| parts.invalid(why))
     };
     let credentials = Credentials {
-        user: told(user)?,
-        password: told(password)?,
+        user: decoded(user)?,
+        password: decoded(password)?,
     };
     let database = database(parts.path)
         .ok_or_else(|| parts.invalid("a database must be a whole number: write redis://HOST:PORT/0"))?;

@@ -238,10 +238,10 @@ impl Inspection {
                 self.all_read(read);
             }
             (Phase::Looking(_), Answer::Data { data, stat }) => self.act(&data, stat),
-            (Phase::Looking(_), Answer::Error(code::NO_NODE)) => self.nobody("it has gone"),
+            (Phase::Looking(_), Answer::Error(code::NO_NODE)) => self.no_contender("it has gone"),
             (Phase::Acting(_, found), Answer::Done) => self.found(Vec::from([found])),
             (Phase::Acting(_, found), Answer::Error(code::NO_NODE)) => match self.settings.action {
-                Action::Revoke { .. } => self.nobody("it has gone"),
+                Action::Revoke { .. } => self.no_contender("it has gone"),
                 _ => self.found(Vec::from([found])),
             },
             (_, Answer::Error(error)) => self.failed(now, id, error, "looking at the lock"),
@@ -311,7 +311,7 @@ impl Inspection {
         };
         let found = self.settings.describe(&contender, data, stat);
         if found.fence != fence {
-            return self.nobody("another one is there now");
+            return self.no_contender("another one is there now");
         }
         let path = contender.path;
         let request = match self.settings.action {
@@ -325,7 +325,7 @@ impl Inspection {
         self.go_to(Phase::Acting(id, found));
     }
 
-    fn nobody(&mut self, why: &str) {
+    fn no_contender(&mut self, why: &str) {
         if let Action::Break { node, fence } | Action::Revoke { node, fence } = &self.settings.action {
             let detail = [node, " with fence ", &decimal(fence.0), ": ", why].concat();
             self.refuse(Refusal::NoContender, Cause::detail(detail));

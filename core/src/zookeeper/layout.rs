@@ -137,7 +137,7 @@ impl Layout {
     /// the attempt.
     pub(super) fn stem(&self, attempt: &AttemptId) -> Option<String> {
         let (before, after) = self.around()?;
-        Some([before, self.letters(attempt).as_str(), after].concat())
+        Some([before, self.encoded(attempt).as_str(), after].concat())
     }
 
     /// What stands before and behind the attempt in a node's name. `None` for a layout whose names do not contain the
@@ -150,8 +150,8 @@ impl Layout {
         }
     }
 
-    fn letters(&self, attempt: &AttemptId) -> EncodedId {
-        attempt.letters(*self == Self::Curator)
+    fn encoded(&self, attempt: &AttemptId) -> EncodedId {
+        attempt.encoded(*self == Self::Curator)
     }
 
     /// The parts of the name of an attempt's node, without the number that the server adds to sequential nodes.
@@ -175,8 +175,8 @@ impl Layout {
 
     /// The path of an attempt's node, without the number that the server adds to sequential nodes.
     pub(super) fn path(&self, directory: &str, role: Role, attempt: &AttemptId) -> String {
-        let letters = self.letters(attempt);
-        let [before, attempt, after, mark] = self.parts(role, &letters);
+        let encoded = self.encoded(attempt);
+        let [before, attempt, after, mark] = self.parts(role, &encoded);
         [directory, "/", before, attempt, after, mark].concat()
     }
 
@@ -189,15 +189,15 @@ impl Layout {
     /// The name of a writer's node after its downgrade to a reader. The node keeps the number, and so the writer's
     /// place in the queue.
     pub(super) fn downgraded(&self, attempt: &AttemptId, writer: &str) -> Option<String> {
-        let letters = self.letters(attempt);
-        let number = self.number(Role::Writer, &letters, writer)?;
-        let [before, attempt, after, mark] = self.parts(Role::Reader, &letters);
+        let encoded = self.encoded(attempt);
+        let number = self.number(Role::Writer, &encoded, writer)?;
+        let [before, attempt, after, mark] = self.parts(Role::Reader, &encoded);
         Some([before, attempt, after, mark, number].concat())
     }
 
     /// Whether a node that was created for the attempt could have this name.
     pub(super) fn names(&self, role: Role, attempt: &AttemptId, node: &str) -> bool {
-        let number = self.number(role, &self.letters(attempt), node);
+        let number = self.number(role, &self.encoded(attempt), node);
         number.is_some_and(|number| match self.mode(role) {
             CreateMode::EphemeralSequential => sequence(number).is_some(),
             _ => number.is_empty(),

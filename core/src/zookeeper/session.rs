@@ -150,7 +150,7 @@ impl Session {
     /// Until when a grant made now would be valid. `None` if it would end before the application could use it: the next
     /// confirmation comes soon.
     pub(super) fn lasts_until(&self, now: Instant) -> Option<Instant> {
-        let least = lease::least_told(self.timeout);
+        let least = lease::least_left(self.timeout);
         self.confirmed(now).filter(|until| *until > now.plus(least))
     }
 }

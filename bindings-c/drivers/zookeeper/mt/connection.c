@@ -62,7 +62,7 @@ uint64_t silence_limit(const struct driver *driver) {
     return fencepost_handshake_timeout((uint64_t)driver->timeout * 1000u, driver->connection->failures);
 }
 
-void connection_turned(struct driver *driver) {
+void connection_changed(struct driver *driver) {
     struct connection *connection = driver->connection;
 
     connection_forget_copy(connection);

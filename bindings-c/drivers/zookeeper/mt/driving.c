@@ -99,7 +99,7 @@ static void end(void *self, bool silent) {
 }
 
 /* How long the library waits for the server's answer to the end of a session. */
-#define FAREWELL 1500000u
+#define CLOSE_TIME 1500000u
 
 const fencepost_driver driving = {
     .descriptor = descriptor,
@@ -109,7 +109,7 @@ const fencepost_driver driving = {
     .until = until,
     .absent = driver_absent,
     .busy = driver_busy,
-    .farewell = FAREWELL,
+    .close_time = CLOSE_TIME,
     .close = end,
     .free = driver_free,
 };

@@ -51,7 +51,7 @@ void connection_forget(struct driver *driver) {
     free(driver->connection);
 }
 
-void connection_turned(struct driver *driver) {
+void connection_changed(struct driver *driver) {
     struct connection *connection = driver->connection;
 
     if (!driver->connected)

@@ -22,7 +22,7 @@ impl Driver {
     /// All requests fail if the runtime is gone in which the program made its client. No state of the library reports
     /// that.
     fn watched(&self, request: BoxFuture<'static, Completed>) -> BoxFuture<'static, Completed> {
-        let doubt = Arc::clone(&self.doubt);
+        let in_doubt = Arc::clone(&self.in_doubt);
         let look = move |completed: Completed| {
             if let Completed::Outcome {
                 native: Some(native),
@@ -31,7 +31,7 @@ impl Driver {
             } = &completed
                 && matches!(native.downcast_ref(), Some(Error::UnexpectedError(_)))
             {
-                doubt.notify_one();
+                in_doubt.notify_one();
             }
             completed
         };

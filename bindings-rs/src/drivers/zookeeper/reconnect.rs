@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use fencepost_core::{
     SessionId,
-    zookeeper::{SessionState as Told, handshake_timeout},
+    zookeeper::{SessionState as CoreState, handshake_timeout},
 };
 use zookeeper_client::{Error, SessionInfo};
 
@@ -29,7 +29,11 @@ pub(super) async fn again(driver: &Driver, sink: &dyn Sink, stray: &Stray) -> Re
     let order = driver.other_hosts_first();
     let mut failures = 0_u32;
     for host in order.iter().cycle() {
-        sink.notice(session_notice(Told::Connecting, SessionId(0), Duration::ZERO));
+        sink.notice(session_notice(
+            CoreState::Connecting,
+            SessionId(0),
+            Duration::ZERO,
+        ));
         match attempt(driver, stray, host, failures).await {
             Err(error @ (Error::SessionExpired | Error::AuthFailed)) => return Err(error),
             Err(error) => sink.connection_failed(alloc::sync::Arc::new(error)),

@@ -7,7 +7,7 @@ use std::sync::PoisonError;
 
 use fencepost_core::{
     Instant, Refusal, SessionId,
-    zookeeper::{SessionState as Told, handshake_timeout},
+    zookeeper::{SessionState as CoreState, handshake_timeout},
 };
 use futures_util::FutureExt;
 use zookeeper_client::{Client, Error, SessionState};
@@ -34,7 +34,7 @@ pub(super) async fn run(driver: Arc<Driver>, sink: Arc<dyn Sink>) {
             let expired = matches!(end, End::Over(SessionState::Expired));
             if expired {
                 // The driver does not replace a session of the program.
-                tell(&*sink, &client, Told::Closed);
+                report(&*sink, &client, CoreState::Closed);
             }
             let why = if expired {
                 Error::SessionExpired
@@ -64,13 +64,13 @@ async fn keep_one(driver: &Driver, sink: &dyn Sink, mut made: Made) -> SessionSt
         made = match reconnect::again(driver, sink, &stray).await {
             Ok(made) => made,
             Err(error @ Error::AuthFailed) => {
-                sink.notice(over(Told::AuthFailed));
+                sink.notice(over(CoreState::AuthFailed));
                 sink.rejected(Refusal::AuthFailed, Arc::new(error));
                 return SessionState::AuthFailed;
             }
             Err(error) => {
                 sink.connection_failed(Arc::new(error));
-                sink.notice(over(Told::Expired));
+                sink.notice(over(CoreState::Expired));
                 return SessionState::Expired;
             }
         };
@@ -84,11 +84,19 @@ async fn connect(driver: &Driver, sink: &dyn Sink) -> Option<Made> {
     };
     let hosts = hosts.join(",");
     loop {
-        sink.notice(session_notice(Told::Connecting, SessionId(0), Duration::ZERO));
+        sink.notice(session_notice(
+            CoreState::Connecting,
+            SessionId(0),
+            Duration::ZERO,
+        ));
         match Made::connect(driver.connector(), &hosts).await {
             Ok(made) => return Some(made),
             Err(error @ Error::AuthFailed) => {
-                sink.notice(session_notice(Told::AuthFailed, SessionId(0), Duration::ZERO));
+                sink.notice(session_notice(
+                    CoreState::AuthFailed,
+                    SessionId(0),
+                    Duration::ZERO,
+                ));
                 sink.rejected(Refusal::AuthFailed, Arc::new(error));
                 return None;
             }
@@ -128,7 +136,7 @@ async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
             // The requests in flight have failed by now, or their outcomes come too late to matter.
             sink.fail_in_flight();
             sink.connection_failed(Arc::new(Error::ConnectionLoss));
-            tell(sink, client, Told::Suspended);
+            report(sink, client, CoreState::Suspended);
         }
         match state {
             Some(SessionState::SyncConnected) => {
@@ -137,7 +145,7 @@ async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
                 let _stale = driver.silent.notified().now_or_never();
                 *driver.line() = Line::Up(Arc::clone(&connection));
                 connected = true;
-                tell(sink, client, Told::Connected);
+                report(sink, client, CoreState::Connected);
                 sink.connected();
             }
             // The library knows other servers, and tries them. A server without a quorum does not count: it can grant
@@ -154,17 +162,17 @@ async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
             }
             Some(SessionState::Expired) => {
                 sink.connection_failed(Arc::new(Error::SessionExpired));
-                tell(sink, client, Told::Expired);
+                report(sink, client, CoreState::Expired);
                 return End::Over(SessionState::Expired);
             }
             Some(SessionState::AuthFailed) => {
-                tell(sink, client, Told::AuthFailed);
+                report(sink, client, CoreState::AuthFailed);
                 sink.rejected(Refusal::AuthFailed, Arc::new(Error::AuthFailed));
                 return End::Over(SessionState::AuthFailed);
             }
             Some(SessionState::Closed) => {
                 *driver.line() = Line::Over;
-                tell(sink, client, Told::Closed);
+                report(sink, client, CoreState::Closed);
                 return End::Over(SessionState::Closed);
             }
         }
@@ -182,7 +190,7 @@ async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
 /// Completes when requests fail before they are sent, although the state is the same: the task that sends them is gone.
 async fn abandoned(driver: &Driver, client: &Client) {
     loop {
-        driver.doubt.notified().await;
+        driver.in_doubt.notified().await;
         if let Some(Err(Error::UnexpectedError(_))) = client.check_stat("/").now_or_never() {
             return;
         }
@@ -224,7 +232,7 @@ fn look_around(driver: &Driver, host: Option<&String>) {
     });
 }
 
-fn tell(sink: &dyn Sink, client: &Client, state: Told) {
+fn report(sink: &dyn Sink, client: &Client, state: CoreState) {
     sink.notice(session_notice(
         state,
         SessionId(client.session_id().0),

@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use fencepost_core::{
     SessionId,
     lowered::Notice,
-    zookeeper::{Notice as ZooKeeperNotice, SessionState as Told},
+    zookeeper::{Notice as ZooKeeperNotice, SessionState as CoreState},
 };
 use tokio::sync::Notify;
 use zookeeper_client::{Acl, AuthId, Client, Connector, Permission};
@@ -36,7 +36,7 @@ pub(crate) struct Driver {
     pub(super) acl: Arc<[Acl]>,
     line: Mutex<Line>,
     /// Notified when a request on the program's client has failed without an answer, although the client is connected.
-    pub(super) doubt: Arc<Notify>,
+    pub(super) in_doubt: Arc<Notify>,
     /// Notified when the server is silent, and the driver has to connect to another one.
     pub(super) silent: Notify,
     /// The hosts to which the session may be connected. The library does not say which one it has chosen.
@@ -66,7 +66,7 @@ impl Driver {
             source,
             acl: acl.unwrap_or_else(open_acl).into(),
             line: Mutex::default(),
-            doubt: Arc::default(),
+            in_doubt: Arc::default(),
             silent: Notify::new(),
             near: Arc::default(),
         }
@@ -116,7 +116,7 @@ impl Driver {
 }
 
 /// Reports the state of a session to the machines.
-pub(super) const fn session_notice(state: Told, session: SessionId, timeout: Duration) -> Notice {
+pub(super) const fn session_notice(state: CoreState, session: SessionId, timeout: Duration) -> Notice {
     Notice::ZooKeeper(ZooKeeperNotice::Session {
         state,
         session,

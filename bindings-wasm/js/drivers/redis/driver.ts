@@ -11,7 +11,7 @@ import type { Driver, Sink } from "../../engine/driver.js";
 import { isFromReplica, redisModule } from "../../hub/families/redis.js";
 import { type Failure, Hub, type RedisValue } from "../../hub/hub.js";
 import type { Command, RedisCommand } from "../../hub/outputs.js";
-import { type Borrowed, type Judged, type Library, Unsent } from "./library.js";
+import { type Borrowed, type Classified, type Library, Unsent } from "./library.js";
 import { OnDemand } from "./on-demand.js";
 import { Subscriptions } from "./subscriptions.js";
 import { type Fail, Unanswered } from "./unanswered.js";
@@ -61,7 +61,7 @@ export class RedisDriver implements Driver {
         const command = this.#subscribing.get(id);
         if (command !== undefined) {
           this.#subscribing.delete(id);
-          this.#failed(command, error, this.#judge(error));
+          this.#failed(command, error, this.#classifyError(error));
         }
       },
     });
@@ -108,8 +108,8 @@ export class RedisDriver implements Driver {
 
   closing(): void {
     this.#closing = true;
-    this.#unanswered.hurry();
-    this.#calls.hurry();
+    this.#unanswered.shorten();
+    this.#calls.shorten();
     this.#subscriptions.closing();
     for (const command of [...this.#unsent]) {
       this.#unsent.delete(command);
@@ -131,9 +131,9 @@ export class RedisDriver implements Driver {
     if (ready !== null) {
       this.#expect(command, ready.call(command.arguments));
     } else if (borrowed !== null) {
-      const { error, ...judged } = borrowed.trouble;
+      const { error, ...classified } = borrowed.trouble;
       this.#sink.trouble(error);
-      this.#failed(command, error, judged);
+      this.#failed(command, error, classified);
     } else if (this.#closing && !this.#reached) {
       this.#giveUp(command);
     } else {
@@ -155,7 +155,7 @@ export class RedisDriver implements Driver {
       this.#expect(command, session.call(command.arguments));
     } catch (error) {
       this.#unsent.delete(command);
-      this.#failed(command, error, this.#judge(error));
+      this.#failed(command, error, this.#classifyError(error));
     }
   }
 
@@ -178,11 +178,11 @@ export class RedisDriver implements Driver {
       },
       (error: unknown) => {
         if (this.#unanswered.settle(fail)) {
-          const judged = this.#judge(error);
-          if ("reply" in judged && isFromReplica(judged.reply.message)) {
+          const classified = this.#classifyError(error);
+          if ("reply" in classified && isFromReplica(classified.reply.message)) {
             this.#leave();
           }
-          this.#failed(command, error, judged);
+          this.#failed(command, error, classified);
         }
       },
     );
@@ -211,11 +211,11 @@ export class RedisDriver implements Driver {
       : new Error(`the client given to fromRedis: ${error.message}: end it and give another one`);
   }
 
-  #judge(error: unknown): Judged {
-    return error instanceof Unsent ? error.judged : this.#library.judge(error);
+  #classifyError(error: unknown): Classified {
+    return error instanceof Unsent ? error.classified : this.#library.classifyError(error);
   }
 
-  #failed(command: RedisCommand, error: unknown, judged: Judged): void {
+  #failed(command: RedisCommand, error: unknown, classified: Classified): void {
     const { id } = command;
     const native = error instanceof Unsent ? (error.cause ?? error) : error;
     if (isProgramming(native)) {
@@ -224,7 +224,7 @@ export class RedisDriver implements Driver {
     }
     this.#sink.blame(id, native);
     this.#sink.put((hub, now) =>
-      "reply" in judged ? hub.reply(now, id, judged.reply) : hub.failed(now, id, judged.failure),
+      "reply" in classified ? hub.reply(now, id, classified.reply) : hub.failed(now, id, classified.failure),
     );
   }
 }

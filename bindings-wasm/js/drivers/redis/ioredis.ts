@@ -8,7 +8,7 @@ import { nextTick } from "../../host.js";
 import type { RedisAddress } from "../../hub/addresses.js";
 import type { RedisValue } from "../../hub/hub.js";
 import type { Argument } from "../../hub/arguments.js";
-import { type Judged, type Library, type Session, Unsent, binary, bytes } from "./library.js";
+import { type Classified, type Library, type Session, Unsent, binary, bytes } from "./library.js";
 
 type Listener = (...event: unknown[]) => void;
 
@@ -81,7 +81,7 @@ function call(client: IoRedis, parameters: readonly Argument[]): Promise<RedisVa
 }
 
 /** The table of errors and outcomes. Any other error is in doubt. */
-export function judge(error: unknown): Judged {
+export function classifyError(error: unknown): Classified {
   if (error instanceof Error) {
     if (error.name === "ReplyError") {
       return { reply: error };
@@ -158,7 +158,7 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
       };
       return { session: connected(), end: () => end(client) };
     },
-    judge,
+    classifyError,
   };
 }
 

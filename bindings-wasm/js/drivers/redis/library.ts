@@ -8,7 +8,7 @@ import type { Failure, RedisValue } from "../../hub/hub.js";
 import type { Argument } from "../../hub/arguments.js";
 
 /** The meaning of a library's error for its command: the server's own answer, or a failure. */
-export type Judged = { readonly reply: Error } | { readonly failure: Failure };
+export type Classified = { readonly reply: Error } | { readonly failure: Failure };
 
 /**
  * Converts arguments for a library that takes texts and Buffers. They are nearly always texts, and then nothing is
@@ -51,14 +51,14 @@ export interface Opening {
 export interface Library {
   /** Opens a connection of the driver's own. `gone` is called once, when it ends after that. */
   open(gone: () => void): Opening;
-  judge(error: unknown): Judged;
+  classifyError(error: unknown): Classified;
 }
 
 /** A connection of the program. */
 export interface Borrowed {
   readonly ready: boolean;
   /** The failure of a command while the connection is not ready. */
-  readonly trouble: { readonly error: Error } & Judged;
+  readonly trouble: { readonly error: Error } & Classified;
   call(parameters: readonly Argument[]): Promise<RedisValue>;
   /** Removes the driver's listeners. */
   end(): void;
@@ -67,11 +67,11 @@ export interface Borrowed {
 /** An error that the driver made itself. */
 export class Unsent extends Error {
   override readonly name = "Unsent";
-  readonly judged: Judged;
+  readonly classified: Classified;
 
-  constructor(message: string, judged: Judged, options?: ErrorOptions) {
+  constructor(message: string, classified: Classified, options?: ErrorOptions) {
     super(message, options);
-    this.judged = judged;
+    this.classified = classified;
   }
 }
 

@@ -9,7 +9,7 @@ import type { RedisValue } from "../../hub/hub.js";
 import type { Argument } from "../../hub/arguments.js";
 import {
   type Borrowed,
-  type Judged,
+  type Classified,
   type Library,
   type Session,
   binary,
@@ -78,7 +78,7 @@ function* kinds(error: Error): Iterable<string> {
 }
 
 /** The table of errors and outcomes. Any other error is in doubt. */
-export function judge(error: unknown): Judged {
+export function classifyError(error: unknown): Classified {
   if (error instanceof Error) {
     for (const kind of kinds(error)) {
       switch (kind) {
@@ -129,9 +129,9 @@ export function library(make: (overrides: object) => NodeRedis, socket?: object)
       return { session: connected(), end: () => end(client) };
     },
     // The driver opens its own connection again, so the error does not mean that the client is closed.
-    judge: (error) => {
-      const judged = judge(error);
-      return "failure" in judged && judged.failure === "closed" ? { failure: "not-sent" } : judged;
+    classifyError: (error) => {
+      const classified = classifyError(error);
+      return "failure" in classified && classified.failure === "closed" ? { failure: "not-sent" } : classified;
     },
   };
 }

@@ -7,7 +7,7 @@
 
 import { isProgramming } from "../../engine/causes.js";
 import { deadline } from "../../engine/timers.js";
-import type { Judged, Library, Opening, Session } from "./library.js";
+import type { Classified, Library, Opening, Session } from "./library.js";
 import { Unsent, isDistrust, isRefusal } from "./library.js";
 import { SILENT_AT_CLOSE } from "./unanswered.js";
 
@@ -57,7 +57,7 @@ export class OnDemand {
   }
 
   /** The client closes: the server has less time to accept a connection. */
-  hurry(): void {
+  shorten(): void {
     this.#within = SILENT_AT_CLOSE;
   }
 
@@ -84,7 +84,7 @@ export class OnDemand {
     } catch (error) {
       opening?.end();
       this.#owner.trouble(error);
-      throw isProgramming(error) ? error : new Unsent("no connection", this.#judge(error), { cause: error });
+      throw isProgramming(error) ? error : new Unsent("no connection", this.#classifyError(error), { cause: error });
     }
     if (this.#closed) {
       session.end();
@@ -104,7 +104,7 @@ export class OnDemand {
     try {
       await session.call(["ping"]);
     } catch (error) {
-      if (!("reply" in this.#library.judge(error))) {
+      if (!("reply" in this.#library.classifyError(error))) {
         throw error;
       }
     }
@@ -112,16 +112,16 @@ export class OnDemand {
   }
 
   /** The server refuses the connection. It would answer every command in the same way. */
-  #judge(error: unknown): Judged {
+  #classifyError(error: unknown): Classified {
     if (error instanceof Unsent) {
-      return error.judged;
+      return error.classified;
     }
     if (isDistrust(error)) {
       return { reply: new Error(`ERR TLS: ${error.message}`, { cause: error }) };
     }
-    const judged = this.#library.judge(error);
-    return "reply" in judged
-      ? judged
+    const classified = this.#library.classifyError(error);
+    return "reply" in classified
+      ? classified
       : error instanceof Error && isRefusal(error)
         ? { reply: error }
         : { failure: "not-sent" };

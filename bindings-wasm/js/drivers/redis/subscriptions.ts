@@ -102,7 +102,7 @@ export class Subscriptions {
   }
 
   closing(): void {
-    this.#unanswered.hurry();
+    this.#unanswered.shorten();
   }
 
   end(): void {

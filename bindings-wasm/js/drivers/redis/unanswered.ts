@@ -53,7 +53,7 @@ export class Unanswered {
   }
 
   /** From now on, an answer is overdue earlier. */
-  hurry(): void {
+  shorten(): void {
     this.#limit = SILENT_AT_CLOSE;
     this.#cancel?.();
     this.#cancel = null;

@@ -71,7 +71,7 @@ export class Session {
   #id = 0n;
   #up = false;
   /** Whether the last report to the listener was that the session is connected. */
-  #told = false;
+  #reported = false;
   #over = false;
   #heard = 0;
   #corked: Manager["socket"] | null = null;
@@ -207,7 +207,7 @@ export class Session {
   #changed(state: number): void {
     switch (state) {
       case STATE.connected:
-        this.#up = this.#told = true;
+        this.#up = this.#reported = true;
         this.#failures = 0;
         this.#heard = now();
         this.#id = this.#manager.sessionId.readBigInt64BE();
@@ -240,8 +240,8 @@ export class Session {
     // expired session.
     this.#manager.pendingBuffer = null;
     this.#settleAll();
-    if (this.#told) {
-      this.#told = false;
+    if (this.#reported) {
+      this.#reported = false;
       this.#listener.suspended(this.#id);
     }
   }
@@ -364,7 +364,7 @@ export class Session {
       error = why;
     });
     socket?.on("close", () => {
-      if (!this.#told && !this.#over) {
+      if (!this.#reported && !this.#over) {
         const silent = "the server has accepted a connection and not answered: is it a ZooKeeper?";
         this.#listener.trouble(error ?? new Error(accepted ? silent : "no connection"));
       }

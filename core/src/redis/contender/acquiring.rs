@@ -74,7 +74,7 @@ impl Contender {
     fn granted(&mut self, now: Instant, start: Instant, fence: u64, takeovers: u64) {
         let &LeaseSettings { ttl, margin, .. } = self.subject.lease();
         let valid_until = lease::valid_until(start, ttl, margin);
-        if valid_until <= now.plus(lease::least_told(ttl)) {
+        if valid_until <= now.plus(lease::least_left(ttl)) {
             // The answer came so late that too little of the lease is left. The machine asks again: either the attempt
             // still holds the lock and gets a full lease, or it has lost the lock before the application got a grant.
             self.acquire.in_doubt = true;

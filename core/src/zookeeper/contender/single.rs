@@ -21,7 +21,7 @@ pub(super) enum Holder {
     /// The node exists, but belongs to no session: it is no lock.
     Nothing,
     /// The node does not exist.
-    Nobody,
+    Absent,
 }
 
 impl Contender {
@@ -44,7 +44,7 @@ impl Contender {
             Ok(Answer::Data { data, stat }) if self.is_own_single(&data, &stat) => Ok(Holder::Us(stat.czxid)),
             Ok(Answer::Data { stat, .. }) if stat.ephemeral_owner == 0 => Ok(Holder::Nothing),
             Ok(Answer::Data { stat, .. }) => Ok(Holder::Another(stat.czxid)),
-            Ok(Answer::Error(code::NO_NODE)) => Ok(Holder::Nobody),
+            Ok(Answer::Error(code::NO_NODE)) => Ok(Holder::Absent),
             Ok(Answer::Error(error)) => Err(setback::setback(error, id, "looking at the lock's node")),
             Ok(_) | Err(Failure::NotSent | Failure::Unknown) => Err(Setback::Retry),
             Err(Failure::Closed) => Err(setback::closed(id)),
@@ -72,7 +72,7 @@ impl Contender {
                 self.own.watch = Some(look).filter(|_| !self.acquire.nonblocking);
                 self.first(now);
             }
-            Holder::Nobody => {
+            Holder::Absent => {
                 self.own.node = None;
                 self.enter();
             }

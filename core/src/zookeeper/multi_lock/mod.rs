@@ -220,12 +220,14 @@ impl MultiLock {
     /// Handles the events of all places, until there are none left.
     fn drain_events(&mut self, now: Instant) {
         loop {
-            let mut said = self.places.iter_mut().enumerate().filter_map(|(index, place)| {
+            let mut events = self.places.iter_mut().enumerate().filter_map(|(index, place)| {
                 let event = place.contender.outbox().take_event()?;
                 Some((index, event))
             });
-            let Some((index, event)) = said.next() else { break };
-            self.place_says(now, index, event);
+            let Some((index, event)) = events.next() else {
+                break;
+            };
+            self.on_place_event(now, index, event);
         }
         // This comes after the loop, because an input that grants one place may also extend another one's grant.
         if self.phase == Phase::Waiting && self.grant_if_all(now) {
@@ -266,7 +268,7 @@ impl MultiLock {
         first
     }
 
-    fn place_says(&mut self, now: Instant, index: usize, event: Event) {
+    fn on_place_event(&mut self, now: Instant, index: usize, event: Event) {
         let Some(place) = self.places.get_mut(index) else {
             return;
         };

@@ -23,7 +23,7 @@ impl Machine for Semaphore {
             // Each half handles its own commands and ignores the other's.
             let other = outcome.clone();
             self.permit(|permit| permit.handle_outcome(now, id, outcome))
-                .and(self.line(|line| line.handle_outcome(now, id, other)))
+                .and(self.wait_queue(|wait_queue| wait_queue.handle_outcome(now, id, other)))
         };
         self.drain_events(now);
         verdict
@@ -36,17 +36,17 @@ impl Machine for Semaphore {
             self.out.purge_commands();
             // The directories may have been deleted and created anew. That cannot happen at the head of the queue,
             // because they contain a node then.
-            if self.phase == Phase::Lining || !self.number.is_ours() {
+            if self.phase == Phase::Queueing || !self.number.is_ours() {
                 self.number.forget();
             }
         }
         let other = notice.clone();
         self.permit(|permit| permit.handle_notice(now, notice))?;
-        self.line(|line| line.handle_notice(now, other))?;
+        self.wait_queue(|wait_queue| wait_queue.handle_notice(now, other))?;
         if session {
             self.ask_number();
         }
-        if !self.line.expects_answers() {
+        if !self.wait_queue.expects_answers() {
             self.deferred.flush(&mut self.out);
         }
         self.drain_events(now);
@@ -54,14 +54,17 @@ impl Machine for Semaphore {
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        let unproved = self.line.unproved(now).or_else(|| self.permit.unproved(now));
+        let unproved = self
+            .wait_queue
+            .unproved(now)
+            .or_else(|| self.permit.unproved(now));
         if self.grace.is_over(&mut self.out, now, unproved) {
             let reason = match (self.was_queued, self.nonblocking.is_some()) {
                 (true, true) => Refusal::NotAvailable,
                 (true, false) => Refusal::Timeout,
                 (false, _) => Refusal::Unreachable,
             };
-            if matches!(self.phase, Phase::Lining | Phase::Taking | Phase::Restarting) {
+            if matches!(self.phase, Phase::Queueing | Phase::Taking | Phase::Restarting) {
                 self.refuse(now, reason, Cause::none());
             } else {
                 self.deferred.flush(&mut self.out);
@@ -70,7 +73,7 @@ impl Machine for Semaphore {
         // This stops the timer if it has expired. `drain_events` handles what has waited for it.
         self.out.expired(Timer::Retry, now);
         self.permit(|permit| permit.handle_timeout(now));
-        self.line(|line| line.handle_timeout(now));
+        self.wait_queue(|wait_queue| wait_queue.handle_timeout(now));
         self.drain_events(now);
     }
 
@@ -82,7 +85,7 @@ impl Machine for Semaphore {
         // The permit's delete is sent before that of the place in the queue, so that the next contender in the queue
         // finds the permit free. The order is reversed while the number of permits is unknown, because the read of that
         // number is sent with the commands of the queue.
-        let mut halves = [&mut self.permit, &mut self.line];
+        let mut halves = [&mut self.permit, &mut self.wait_queue];
         if !self.number.is_ours() {
             halves.reverse();
         }

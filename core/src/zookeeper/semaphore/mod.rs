@@ -1,10 +1,10 @@
 //! A semaphore: a wait queue, and permits that its contenders take one after the other.
 //!
 //! ```text
-//!            acquire               first in the queue          permit taken
-//!   Idle ──────────────▶ Lining ─────────────────────▶ Taking ─────────────▶ Held
-//!    ▲                     ▲     place or session lost   │                     │ release,
-//!    │                     └──────── Restarting ◀────────┤                     │ loss
+//!            acquire                first in the queue          permit taken
+//!   Idle ──────────────▶ Queueing ────────────────────▶ Taking ─────────────▶ Held
+//!    ▲                      ▲     place or session lost  │                     │ release,
+//!    │                      └──────── Restarting ◀───────┤                     │ loss
 //!    │                                                   ▼                     ▼
 //!    └────────────────────────────────────────────── Leaving ◀─────────────────┘
 //! ```
@@ -12,11 +12,11 @@
 //! The diagram has the usual transitions. `states.rs` has the table of all states and transitions, which is the
 //! specification.
 //!
-//! Both halves are contenders. One contends for a mutex, which is the wait queue (`line`). The other contends for a
-//! permit: the permits' directory may contain as many nodes as there are permits. Only the head of the queue creates a
-//! node there and watches the directory, so a released permit wakes one waiter. A waiter that leaves the queue blocks
-//! no other, because no contender waits for a permit by its index. Curator's `InterProcessSemaphoreV2` and Kazoo's
-//! `Semaphore` work in the same way.
+//! Both halves are contenders. One contends for a mutex, which is the wait queue. The other contends for a permit: the
+//! permits' directory may contain as many nodes as there are permits. Only the head of the queue creates a node there
+//! and watches the directory, so a released permit wakes one waiter. A waiter that leaves the queue blocks no other,
+//! because no contender waits for a permit by its index. Curator's `InterProcessSemaphoreV2` and Kazoo's `Semaphore`
+//! work in the same way.
 
 mod inputs;
 mod nonblocking;
@@ -48,13 +48,13 @@ const PAUSE: Duration = Duration::from_millis(100);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Semaphore {
     out: Outbox<Request>,
-    line: Contender,
+    wait_queue: Contender,
     permit: Contender,
     phase: Phase,
     trail: Trail<Phase>,
     number: Number,
     /// The directory of the permits.
-    room: String,
+    permits_directory: String,
     /// The list that shows a try in the queue whether all permits are taken.
     count: Option<CommandId>,
     /// How long a try waits for the server's answers.
@@ -74,7 +74,7 @@ pub struct Semaphore {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
-    Lining,
+    Queueing,
     Taking,
     Restarting,
     Held,
@@ -86,13 +86,13 @@ impl Semaphore {
     #[must_use]
     pub fn new(settings: ContenderSettings, contender: ContenderId, seed: u64) -> Self {
         let path = settings.directory.clone();
-        let [permits, line] = semaphore_directories(&path, &settings.layout);
+        let [permits, wait_queue] = semaphore_directories(&path, &settings.layout);
         let number = match settings.role {
             Role::Permit { permits } => permits,
             _ => 1,
         };
-        let line = ContenderSettings {
-            directory: line,
+        let wait_queue = ContenderSettings {
+            directory: wait_queue,
             role: Role::Mutex,
             max_hold: None,
             ..settings.clone()
@@ -104,12 +104,12 @@ impl Semaphore {
         };
         Self {
             out: Outbox::new(),
-            line: Contender::component(line, contender, seed),
+            wait_queue: Contender::component(wait_queue, contender, seed),
             permit: Contender::component(permit, contender, seed),
             phase: Phase::Idle,
             trail: Trail::NEW,
             number: Number::new(path, number),
-            room: permits,
+            permits_directory: permits,
             count: None,
             answer_within,
             nonblocking: None,
@@ -135,7 +135,7 @@ impl Semaphore {
             (Intent::Downgrade, Phase::Held) => return Err(Misuse::NotAWriter),
             (Intent::Extend | Intent::Release | Intent::Downgrade, _) => return Err(Misuse::NotHeld),
             (Intent::Complete(_) | Intent::Leave, _) => return Err(Misuse::NotAClaim),
-            (Intent::Cancel, Phase::Lining | Phase::Taking | Phase::Restarting) => {
+            (Intent::Cancel, Phase::Queueing | Phase::Taking | Phase::Restarting) => {
                 self.refuse(now, Refusal::Cancelled, Cause::none());
             }
             (Intent::Cancel, Phase::Leaving) if self.deferred.flush(&mut self.out) => {}
@@ -180,17 +180,18 @@ impl Semaphore {
     }
 
     fn queue(&mut self, now: Instant) {
-        self.go_to(Phase::Lining);
+        self.go_to(Phase::Queueing);
         self.revocation_requested = false;
         self.number.forget();
         // The half is idle, so it accepts the intent. A try waits in the queue, too: the contenders before it may be
         // about to take their permits.
-        let _accepted = self.line(|line| line.intent(now, Intent::Acquire(AcquireTimeout::Forever)));
+        let _accepted =
+            self.wait_queue(|wait_queue| wait_queue.intent(now, Intent::Acquire(AcquireTimeout::Forever)));
         self.ask_number();
     }
 
-    fn line<T>(&mut self, put: impl FnOnce(&mut Contender) -> T) -> T {
-        self.line.with_command_ids(&mut self.out, put)
+    fn wait_queue<T>(&mut self, put: impl FnOnce(&mut Contender) -> T) -> T {
+        self.wait_queue.with_command_ids(&mut self.out, put)
     }
 
     fn permit<T>(&mut self, put: impl FnOnce(&mut Contender) -> T) -> T {
@@ -202,7 +203,7 @@ impl Semaphore {
     fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
         self.deferred.refuse(now, reason, cause, &mut self.out);
         self.leave(now);
-        if !self.permit.expects_answers() || !self.line.expects_answers() {
+        if !self.permit.expects_answers() || !self.wait_queue.expects_answers() {
             self.deferred.flush(&mut self.out);
         }
     }
@@ -218,24 +219,27 @@ impl Semaphore {
     /// Gives back everything that the two halves hold or wait for.
     fn withdraw(&mut self, now: Instant) {
         self.permit(|permit| permit.give_up(now));
-        self.line(|line| line.give_up(now));
+        self.wait_queue(|wait_queue| wait_queue.give_up(now));
     }
 
     /// Handles the events of the two halves, until there are none left.
     fn drain_events(&mut self, now: Instant) {
         loop {
-            let (line, permit) = (self.line.outbox().take_event(), self.permit.outbox().take_event());
-            if line.is_none() && permit.is_none() {
+            let (wait_queue, permit) = (
+                self.wait_queue.outbox().take_event(),
+                self.permit.outbox().take_event(),
+            );
+            if wait_queue.is_none() && permit.is_none() {
                 break;
             }
-            if let Some(event) = line {
-                self.line_says(now, event);
+            if let Some(event) = wait_queue {
+                self.on_queue_event(now, event);
             }
             if let Some(event) = permit {
-                self.permit_says(now, event);
+                self.on_permit_event(now, event);
             }
         }
-        let at_rest = self.line.is_idle() && self.permit.is_idle();
+        let at_rest = self.wait_queue.is_idle() && self.permit.is_idle();
         match self.phase {
             Phase::Restarting if at_rest && self.out.at(Timer::Retry).is_none() => {
                 match self.complaint() {
@@ -256,18 +260,18 @@ impl Semaphore {
     }
 
     fn complaint(&mut self) -> Option<(Refusal, Cause)> {
-        self.permit.complaint().or_else(|| self.line.complaint())
+        self.permit.complaint().or_else(|| self.wait_queue.complaint())
     }
 
-    fn line_says(&mut self, now: Instant, event: Event) {
+    fn on_queue_event(&mut self, now: Instant, event: Event) {
         match (self.phase, event) {
-            (Phase::Lining, Event::Acquired { .. }) => self.take(now),
-            (Phase::Lining, Event::Queued { .. }) if self.nonblocking.is_some() => self.try_behind(now),
-            (Phase::Lining, event @ (Event::Queued { .. } | Event::MixedLayouts { .. })) => {
+            (Phase::Queueing, Event::Acquired { .. }) => self.take(now),
+            (Phase::Queueing, Event::Queued { .. }) if self.nonblocking.is_some() => self.try_behind(now),
+            (Phase::Queueing, event @ (Event::Queued { .. } | Event::MixedLayouts { .. })) => {
                 self.was_queued = true;
                 self.out.event(event);
             }
-            (Phase::Lining, Event::Refused { reason, cause }) => self.refuse(now, reason, cause),
+            (Phase::Queueing, Event::Refused { reason, cause }) => self.refuse(now, reason, cause),
             // The next contender in the queue may take permits now. This one may not, until it is at the head again.
             (Phase::Taking, Event::Lost { .. }) => self.restart(now),
             (Phase::Taking, Event::RevokeRequested) => self.revocation_requested = true,
@@ -280,7 +284,7 @@ impl Semaphore {
         self.withdraw(now);
     }
 
-    fn permit_says(&mut self, now: Instant, event: Event) {
+    fn on_permit_event(&mut self, now: Instant, event: Event) {
         match (self.phase, event) {
             // The server may have another number of permits. A permit that was taken before the numbers were compared
             // does not count.
@@ -296,7 +300,7 @@ impl Semaphore {
                 if self.revocation_requested {
                     self.out.event(Event::RevokeRequested);
                 }
-                let _was_held = self.line(|line| line.intent(now, Intent::Release));
+                let _was_held = self.wait_queue(|wait_queue| wait_queue.intent(now, Intent::Release));
             }
             (Phase::Taking, Event::Refused { reason, cause }) => self.refuse(now, reason, cause),
             (Phase::Held, event @ Event::Lost { .. }) => {

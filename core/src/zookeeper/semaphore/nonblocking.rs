@@ -42,7 +42,7 @@ impl Semaphore {
         if let Some(nonblocking) = &mut self.nonblocking {
             nonblocking.flight.get_or_insert(now.since(nonblocking.began));
         }
-        let (path, watch) = (self.room.clone(), false);
+        let (path, watch) = (self.permits_directory.clone(), false);
         self.count = Some(self.out.command(Request::Children { path, watch }, None));
     }
 

@@ -72,12 +72,12 @@ impl Semaphore {
     /// Reads the number, unless it is known or being read. The read is sent after the create of the node in the queue,
     /// so its server is up to date with that create. It is sent before the create of the permit.
     pub(super) fn ask_number(&mut self) {
-        let asks = self.line.is_connected() && matches!(self.phase, Phase::Lining | Phase::Taking);
+        let asks = self.wait_queue.is_connected() && matches!(self.phase, Phase::Queueing | Phase::Taking);
         if asks && self.number.known == Known::Nothing {
             let (path, watch) = (self.number.path.clone(), false);
             let request = Request::Get { path, watch };
-            let id = if self.phase == Phase::Lining {
-                self.line(|line| line.outbox().command(request, None))
+            let id = if self.phase == Phase::Queueing {
+                self.wait_queue(|wait_queue| wait_queue.outbox().command(request, None))
             } else {
                 self.out.command(request, None)
             };

@@ -1,17 +1,17 @@
 //! The states of a semaphore's contender, and which may follow which.
 
-use State::{Held, Idle, Leaving, Lining, Restarting, Taking};
+use State::{Held, Idle, Leaving, Queueing, Restarting, Taking};
 
 use super::{Phase, Semaphore};
 use crate::states::{self, Observer};
 
-/// Where a semaphore's contender is. It waits in [`Lining`], [`Taking`] and [`Restarting`].
+/// Where a semaphore's contender is. It waits in [`Queueing`], [`Taking`] and [`Restarting`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// It holds nothing and waits for nothing. The application's next acquire begins an attempt.
     Idle,
     /// It is in the queue, and awaits its head.
-    Lining,
+    Queueing,
     /// It is at the head of the queue, and awaits a permit.
     Taking,
     /// It has lost its place, and awaits that both halves have given back all they had.
@@ -26,13 +26,13 @@ impl states::State for State {
     const MACHINE: &'static str = "semaphore";
     #[rustfmt::skip]
     const TRANSITIONS: &'static [(Self, Self, &'static str)] = &[
-        (Idle,       Lining,     "acquire"),
-        (Lining,     Taking,     "first in the queue"),
-        (Lining,     Leaving,    "refusal: timeout, cancel, a failed try, another number of permits, error"),
+        (Idle,       Queueing,     "acquire"),
+        (Queueing,     Taking,     "first in the queue"),
+        (Queueing,     Leaving,    "refusal: timeout, cancel, a failed try, another number of permits, error"),
         (Taking,     Restarting, "the place is lost; a permit came before the number of permits was known"),
         (Taking,     Held,       "a permit is taken"),
         (Taking,     Leaving,    "refusal: timeout, cancel, a failed try, another number of permits, error"),
-        (Restarting, Lining,     "all is given back"),
+        (Restarting, Queueing,     "all is given back"),
         (Restarting, Leaving,    "refusal: timeout, cancel, an error, a node that the server keeps"),
         (Held,       Leaving,    "release, loss"),
         (Leaving,    Idle,       "all is given back"),
@@ -45,7 +45,7 @@ impl states::Phase for Phase {
     fn state(&self) -> State {
         match self {
             Self::Idle => Idle,
-            Self::Lining => Lining,
+            Self::Queueing => Queueing,
             Self::Taking => Taking,
             Self::Restarting => Restarting,
             Self::Held => Held,
@@ -57,7 +57,7 @@ impl states::Phase for Phase {
 impl Semaphore {
     pub(in crate::zookeeper) fn observe(&self, observer: &mut impl Observer) {
         self.trail.show(&self.phase, observer);
-        self.line.observe(observer);
+        self.wait_queue.observe(observer);
         self.permit.observe(observer);
     }
 }

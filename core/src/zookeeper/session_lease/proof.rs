@@ -174,7 +174,7 @@ impl Proof {
         match self.first {
             Some(first)
                 if self.counted.is_none_or(|counted| {
-                    valid_until(counted, timeout) <= usual.plus(lease::least_told(timeout))
+                    valid_until(counted, timeout) <= usual.plus(lease::least_left(timeout))
                 }) =>
             {
                 reported_by(first.answered, timeout).min(usual)

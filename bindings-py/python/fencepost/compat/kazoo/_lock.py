@@ -66,8 +66,8 @@ class Lock(Recipe):
         ]
         return identifiers(self.client, self.path, [name for _, name in sorted(found)])
 
-    def _expects(self, stranger: str) -> bool:
-        return any(pattern in stranger for pattern in self._expected)
+    def _expects(self, foreign: str) -> bool:
+        return any(pattern in foreign for pattern in self._expected)
 
 
 class WriteLock(Lock):

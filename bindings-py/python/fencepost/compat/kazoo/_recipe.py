@@ -301,14 +301,14 @@ class Recipe:
     def _options(self) -> dict[str, object]:
         return {}
 
-    def _expects(self, stranger: str) -> bool:
+    def _expects(self, foreign: str) -> bool:
         return False
 
     def _warn(self, contender: Contender) -> None:
         if contender.mixed_layouts is not None and not self._expects(contender.mixed_layouts):
-            stranger = f"{contender.mixed_layouts} is a contender of another layout"
+            foreign = f"{contender.mixed_layouts} is a contender of another layout"
             remedy = "It does not see ours and may get the lock as well: give all processes the same layout"
-            warnings.warn(f"{self.path}: {stranger}. {remedy}", MixedLayoutsWarning, 6)
+            warnings.warn(f"{self.path}: {foreign}. {remedy}", MixedLayoutsWarning, 6)
 
     def _on_loss(self, contender: Contender) -> None:
         with self._changed:

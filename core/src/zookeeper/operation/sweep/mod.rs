@@ -55,7 +55,7 @@ pub struct Sweep {
     walk: Walk,
     flight: Option<Flight>,
     /// How long a nonblocking sweep waits for its next step.
-    patience: Option<Duration>,
+    answer_within: Option<Duration>,
     /// The last failure of a command. The machine reports it with the refusal that it leads to.
     trouble: Cause,
     /// How many retries in a row have failed.
@@ -82,7 +82,7 @@ impl Sweep {
             trail: Trail::NEW,
             walk: Walk::default(),
             flight: None,
-            patience: None,
+            answer_within: None,
             trouble: Cause::none(),
             failures: 0,
         }
@@ -118,7 +118,7 @@ impl Sweep {
 
     fn begin(&mut self, now: Instant, acquire_timeout: AcquireTimeout) {
         let within = self.settings.answer_within;
-        self.patience = (acquire_timeout == AcquireTimeout::Try).then_some(within);
+        self.answer_within = (acquire_timeout == AcquireTimeout::Try).then_some(within);
         self.failures = 0;
         self.trouble = Cause::none();
         self.out.set_acquire_timeout(now, acquire_timeout, within);
@@ -218,8 +218,8 @@ impl Sweep {
 
     fn go_on(&mut self, now: Instant, phase: Phase) {
         self.failures = 0;
-        if let Some(patience) = self.patience {
-            self.out.set_after(Timer::AcquireTimeout, now, patience);
+        if let Some(answer_within) = self.answer_within {
+            self.out.set_after(Timer::AcquireTimeout, now, answer_within);
         }
         self.go_to(phase);
         self.go();
