@@ -31,6 +31,9 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// How much longer than its time an acquire may last, because what it has made is being deleted.
     const FAREWELL: Duration;
 
+    /// Whether the server itself compares the contender that is to be broken with the one that is there. Then no look comes before a break.
+    const COMPARES: bool = false;
+
     /// How much later than its time is up a client may be granted what is free.
     fn grace(_client: Number) -> Duration {
         Duration::ZERO
@@ -152,13 +155,18 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     fn harms(ask: &Self::Ask) -> bool;
 
     /// The contenders as the server shows them that a client is connected to, where there are inspections.
-    fn shown(&self, _client: Number) -> Vec<Shown> {
+    fn shown(&self, _now: Instant, _client: Number) -> Vec<Shown> {
         Vec::new()
     }
 
     /// What stands at a path now.
-    fn node(&self, _path: &str) -> Option<Placed> {
+    fn node(&self, _now: Instant, _path: &str) -> Option<Placed> {
         None
+    }
+
+    /// Whether the server refuses what is right, because it cannot write now.
+    fn refuses_writes(&self) -> bool {
+        false
     }
 
     /// Whether another client has requested the revocation of what an attempt of a client's holds.

@@ -1,39 +1,54 @@
 //! Inspectors: clients that look at a lock from outside, beside its contenders.
 //!
 //! An [`Inspector`] lists the contenders when it is first asked to. When it is asked again, it breaks or revokes one that it has found, which
-//! may have left meanwhile. Sometimes it uses the fence of another, or one that it found long ago.
+//! may have left meanwhile. Sometimes it uses the fence of another, or one that it found long ago. What differs between servers is its [`Lock`].
+
+mod redis;
+mod zookeeper;
+
+use core::{fmt::Debug, hash::Hash};
 
 use fencepost_core::{
-    CommandId, ContenderId, Event, Fence, Found, Instant, Intent, Key, Misuse, Outcome, Output,
-    hub::Hub,
+    CommandId, ContenderId, Event, Found, Instant, Intent, Key, Misuse, Outcome, Output,
+    hub::{Family, Hub},
     states::Observer,
-    zookeeper::{Action, InspectionSettings, Layout, LockSettings, Notice, Reply, Role, ZooKeeper},
 };
 
 use crate::{
-    backend::Subject,
+    backend::{Backend, NoticeOf, ReplyOf, Subject},
     checker::{Aim, Mode, Task},
-    zookeeper::{Ask, Servers},
 };
 
-/// What is inspected.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Lock {
-    /// Its name.
-    pub name: &'static str,
-    /// Its layout.
-    pub layout: Layout,
-    /// What kind it is.
-    pub of: Role,
-    /// Whether it is only listed: paths of its nodes are used again, so that a node can change its owner between the look at it and what
-    /// is done to it. That is said of inspections, and cannot be mended by them: ZooKeeper knows no fences.
-    pub only_listed: bool,
+pub use redis::OnRedis;
+pub use zookeeper::OnZooKeeper;
+
+/// A lock that is inspected.
+pub trait Lock: Clone + Debug + Eq + Hash {
+    /// The family of its machines.
+    type Family: Family;
+
+    /// What inspections of it can do.
+    fn tasks(&self) -> Tasks;
+
+    /// The settings of the machine that does this.
+    fn settings(&self, task: &Task) -> <Self::Family as Family>::Settings;
+}
+
+/// What inspections of a lock can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Tasks {
+    /// List its contenders.
+    Lists,
+    /// Break them, too. A name is that of one attempt alone: it means no other, whatever its fence.
+    ListsAndBreaks,
+    /// Request revocations, too. A name may come to be that of another contender, which only its fence tells.
+    All,
 }
 
 /// What an inspector does next, by what it has found. It is the same for all inspectors, right or wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Plan {
-    only_lists: bool,
+    tasks: Tasks,
     task: Task,
     /// The contenders that the last list has found, by their fences.
     found: Vec<Aim>,
@@ -45,9 +60,9 @@ pub struct Plan {
 impl Plan {
     /// Nothing done yet; `turn` chooses what is done first.
     #[must_use]
-    pub const fn new(only_lists: bool, turn: u64) -> Self {
+    pub const fn new(tasks: Tasks, turn: u64) -> Self {
         Self {
-            only_lists,
+            tasks,
             task: Task::List,
             found: Vec::new(),
             old: None,
@@ -64,7 +79,7 @@ impl Plan {
     /// Whether a list comes next.
     #[must_use]
     pub const fn looks_next(&self) -> bool {
-        self.only_lists || self.found.is_empty()
+        matches!(self.tasks, Tasks::Lists) || self.found.is_empty()
     }
 
     /// Goes on to what comes next.
@@ -82,11 +97,11 @@ impl Plan {
         self.turn += 1;
         let at = usize::try_from(turn >> 2).unwrap_or_default() % found.len();
         let aim = found[at].clone();
-        match turn % 4 {
-            0 => Task::Break(aim),
-            1 => Task::Revoke(aim),
+        match (turn % 4, self.tasks) {
+            (0, _) => Task::Break(aim),
+            (1, Tasks::All) => Task::Revoke(aim),
             // The next one's fence, or one that no contender has.
-            2 => Task::Break(Aim {
+            (2, Tasks::All) => Task::Break(Aim {
                 fence: found.get(at + 1).map_or(aim.fence + 1, |next| next.fence),
                 ..aim
             }),
@@ -113,68 +128,64 @@ impl Plan {
 
 /// Inspections of a lock, one after the other, in a hub of their own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Inspector {
-    hub: Hub<ZooKeeper>,
+pub struct Inspector<L: Lock> {
+    hub: Hub<L::Family>,
     owner: ContenderId,
     seed: u64,
-    lock: Lock,
+    lock: L,
     plan: Plan,
     /// The last one.
     key: Option<Key>,
+    /// How many there were: each is a contender of its own, whose attempts have names of their own.
+    opened: u16,
 }
 
-impl Inspector {
+impl<L: Lock> Inspector<L> {
     /// One that has not been asked for anything yet; `turn` chooses what it does first.
     #[must_use]
-    pub fn new(lock: Lock, owner: ContenderId, seed: u64, turn: u64) -> Self {
+    pub fn new(lock: L, owner: ContenderId, seed: u64, turn: u64) -> Self {
         Self {
             hub: Hub::new(seed),
             owner,
             seed,
-            plan: Plan::new(lock.only_listed, turn),
+            plan: Plan::new(lock.tasks(), turn),
             lock,
             key: None,
+            opened: 0,
         }
     }
 
-    fn settings(&self, task: &Task) -> InspectionSettings {
-        let action = match task.clone() {
-            Task::List => Action::List,
-            Task::Break(Aim { node, fence }) => Action::Break {
-                node,
-                fence: Fence(fence),
-            },
-            Task::Revoke(Aim { node, fence }) => Action::Revoke {
-                node,
-                fence: Fence(fence),
-            },
-        };
-        let Lock { name, layout, of, .. } = self.lock.clone();
-        let mut settings = InspectionSettings::new("shop", name, layout, of, action).expect("good settings");
-        settings.answer_within = core::time::Duration::from_millis(500);
-        settings
+    fn open(&mut self, now: Instant) -> Result<Key, Misuse> {
+        if let Some(last) = self.key.take() {
+            self.hub.close(now, last);
+        }
+        let machine = self.lock.settings(self.plan.go_on());
+        self.opened = self.opened.wrapping_add(1);
+        let mut contender = self.owner;
+        contender.0[14..].copy_from_slice(&self.opened.to_be_bytes());
+        self.hub.open(now, machine, contender, self.seed)
     }
 }
 
-impl Subject<Servers> for Inspector {
+impl<B: Backend, L: Lock<Family = B::Family>> Subject<B> for Inspector<L> {
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         if let Intent::Acquire(_) = intent {
-            let task = self.plan.go_on().clone();
-            if let Some(last) = self.key.take() {
-                self.hub.close(now, last);
-            }
-            let machine = LockSettings::Inspection(self.settings(&task));
-            self.key = Some(self.hub.open(now, machine, self.owner, self.seed)?);
+            self.key = Some(self.open(now)?);
         }
         let key = self.key.ok_or(Misuse::NotWaiting)?;
         self.hub.intent(now, key, intent)
     }
 
-    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
+    fn handle_outcome(
+        &mut self,
+        now: Instant,
+        id: CommandId,
+        outcome: Outcome<ReplyOf<B>>,
+    ) -> Result<(), Misuse> {
         self.hub.handle_outcome(now, id, outcome)
     }
 
-    fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
+    fn handle_notice(&mut self, now: Instant, notice: NoticeOf<B>) -> Result<(), Misuse> {
         self.hub.handle_notice(now, notice)
     }
 
@@ -182,7 +193,7 @@ impl Subject<Servers> for Inspector {
         self.hub.handle_timeout(now);
     }
 
-    fn poll_output(&mut self) -> Output<Ask, Event> {
+    fn poll_output(&mut self) -> Output<B::Ask, Event> {
         let output = self.hub.poll_output(None).1.with_request();
         if let Output::Event(Event::Found { contenders }) = &output {
             self.plan.has_found(contenders);
@@ -229,16 +240,21 @@ macro_rules! each {
     };
 }
 
-impl<C: Subject<Servers>, I: Subject<Servers>> Subject<Servers> for Party<C, I> {
+impl<B: Backend, C: Subject<B>, I: Subject<B>> Subject<B> for Party<C, I> {
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         each!(self, one => one.intent(now, intent))
     }
 
-    fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
+    fn handle_outcome(
+        &mut self,
+        now: Instant,
+        id: CommandId,
+        outcome: Outcome<ReplyOf<B>>,
+    ) -> Result<(), Misuse> {
         each!(self, one => one.handle_outcome(now, id, outcome))
     }
 
-    fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
+    fn handle_notice(&mut self, now: Instant, notice: NoticeOf<B>) -> Result<(), Misuse> {
         each!(self, one => one.handle_notice(now, notice))
     }
 
@@ -246,7 +262,7 @@ impl<C: Subject<Servers>, I: Subject<Servers>> Subject<Servers> for Party<C, I> 
         each!(self, one => one.handle_timeout(now));
     }
 
-    fn poll_output(&mut self) -> Output<Ask, Event> {
+    fn poll_output(&mut self) -> Output<B::Ask, Event> {
         each!(self, one => one.poll_output())
     }
 

@@ -37,7 +37,9 @@ use crate::{
 };
 
 pub use claims::{Claimant, REDIS_CLAIM, ZOOKEEPER_CLAIM};
-pub use inspections::{AtALock, Kind, ZOOKEEPER_INSPECTION, ZOOKEEPER_LIST};
+pub use inspections::{
+    AtALock, Kind, REDIS_INSPECTION, REDIS_INSPECTION_OWNERS, ZOOKEEPER_INSPECTION, ZOOKEEPER_LIST,
+};
 pub(crate) use inspections::{inspects, turn};
 pub use mixture::ZOOKEEPER_MIXTURE;
 pub use owners::{REDIS_OWNERS, ZOOKEEPER_OWNERS};
@@ -212,14 +214,19 @@ pub static ZOOKEEPER_MULTI_LOCK: Machine<zookeeper::Servers, Fencepost<ZooKeeper
     ..ZOOKEEPER_MUTEX
 };
 
+/// The settings of the lock of Redis.
+fn string() -> StringSettings {
+    let margin = Duration::from_millis(2);
+    let mut settings = StringSettings::new(redis::KEY, redis::TTL, margin).expect("good settings");
+    settings.lease.answer_within = Duration::from_millis(90);
+    settings
+}
+
 /// The lock of Redis in the layout `string`.
 pub static REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
     name: "redis-string",
     make: |client, crashes, seed| {
-        let margin = Duration::from_millis(2);
-        let mut settings = StringSettings::new(redis::KEY, redis::TTL, margin).expect("good settings");
-        settings.lease.answer_within = Duration::from_millis(90);
-        let machine = RedisSettings::String(settings);
+        let machine = RedisSettings::String(string());
         Fencepost::new(BEGINNING, machine, owner(client, crashes), seed)
     },
     settings: Some(|_client, _seed| {
@@ -268,6 +275,8 @@ pub static ALL: &[&dyn Provable] = &[
     &REDIS_STRING,
     &REDIS_OWNERS,
     &REDIS_CLAIM,
+    &REDIS_INSPECTION,
+    &REDIS_INSPECTION_OWNERS,
 ];
 
 /// The machine of that name.

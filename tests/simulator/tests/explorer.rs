@@ -268,7 +268,7 @@ const BREAK_ANOTHER: u64 = 2;
 
 #[test]
 fn inspection_of_a_mutex_with_one_fault() {
-    for (turn, states) in [(BREAK, 41_189), (REVOKE, 40_416), (BREAK_ANOTHER, 23_250)] {
+    for (turn, states) in [(BREAK, 43_085), (REVOKE, 42_202), (BREAK_ANOTHER, 24_658)] {
         let case = Case {
             in_order: true,
             seed: inspected(MUTEX, turn),
@@ -303,10 +303,28 @@ fn inspection_that_may_be_given_up() {
     }
 }
 
+#[test]
+fn redis_inspection_with_one_fault() {
+    let case = Case {
+        seed: inspected(MUTEX, BREAK),
+        ..TWO
+    };
+    explored(&machines::REDIS_INSPECTION, case, 6300);
+}
+
+#[test]
+fn redis_inspection_of_two_contenders() {
+    let case = Case {
+        seed: inspected(MUTEX, BREAK),
+        ..several(3, false)
+    };
+    explored(&machines::REDIS_INSPECTION, case, 31_744);
+}
+
 /// A queue of plain names, and a single node.
 #[test]
 fn list_of_names_that_are_used_again_with_one_fault() {
-    for (kind, states) in [(0, 16_054), (1, 7244)] {
+    for (kind, states) in [(0, 17_056), (1, 7826)] {
         let case = Case {
             in_order: true,
             seed: inspected(kind, 0),

@@ -3,7 +3,7 @@
 //! | | property | where |
 //! |---|---|---|
 //! | S1 | never two incompatible grants | [`Checker::look`] |
-//! | S2 | fences of exclusive grants increase, in the order of the grants | [`Checker::observe`] |
+//! | S2 | fences of exclusive grants increase, in the order of the grants | [`Checker::observe`], [`Checker::takes`] |
 //! | S3 | a client that believes in a grant, by its own clock, has it on the server | [`Checker::look`] |
 //! | S4 | after a resource has accepted a grant's write, it accepts none of an older grant | [`Resource`] |
 //! | S5 | only one's own attempts are touched | [`trespass`] |
@@ -77,8 +77,8 @@ pub struct Checker {
     given: u64,
     /// Two may hold from now on: an operator's doing, or lost data.
     pub two_may_hold: bool,
-    /// The fences of contenders that were broken, and may not have received that.
-    broken: Vec<u64>,
+    /// Contenders that were broken, and may not have received that.
+    broken: Vec<Aim>,
     /// What has happened so far.
     pub seen: Seen,
     /// The first broken promise.
@@ -244,18 +244,19 @@ impl Checker {
         self.vacant = true;
     }
 
-    /// An inspection has deleted the node of that fence: its contender learns of it later.
-    pub fn broke(&mut self, fence: u64) {
+    /// An inspection has deleted that contender, which learns of it later.
+    pub fn broke(&mut self, aim: Aim) {
         self.seen.broken += 1;
-        if !self.broken.contains(&fence) {
-            self.broken.push(fence);
+        if !self.broken.contains(&aim) {
+            self.broken.push(aim);
         }
     }
 
     /// Whether a grant of that fence was broken, and its holder has perhaps not received that.
     #[must_use]
     pub fn is_broken(&self, fence: Option<u64>) -> bool {
-        fence.is_some_and(|fence| self.broken.contains(&fence))
+        let mut broken = self.broken.iter();
+        broken.any(|aim| Some(aim.fence) == fence)
     }
 
     fn granted(&mut self, mode: Mode, fence: Option<u64>) {
@@ -278,6 +279,22 @@ impl Checker {
         if fence < highest {
             self.violated(Property::S2, || {
                 format!("the server gave {fence} after {highest}")
+            });
+        }
+    }
+
+    /// The server has a new holder: it is none that was broken, and has a higher fence. Its client may never receive its grant.
+    pub fn takes(&mut self, holder: &str, fence: u64) {
+        let before = |aim: &&Aim| fence <= aim.fence;
+        if let Some(aim) = self.broken.iter().find(before).cloned() {
+            self.violated(Property::S2, || {
+                format!("the server gave {fence} after {aim:?} was broken")
+            });
+        }
+        let returned = self.broken.iter().any(|aim| aim.node == holder);
+        if returned && !self.two_may_hold {
+            self.violated(Property::S8, || {
+                format!("{holder} has the lock on the server, and was broken")
             });
         }
     }

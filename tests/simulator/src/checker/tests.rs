@@ -9,6 +9,11 @@ use super::{
 
 const END: u64 = 1000;
 
+fn broken() -> Aim {
+    let node = "a".into();
+    Aim { node, fence: 5 }
+}
+
 struct History {
     checker: Checker,
     resource: Resource,
@@ -177,9 +182,22 @@ fn s4_a_writer_that_has_become_a_reader_keeps_its_fence() {
 }
 
 #[test]
+fn s2_s8_a_grant_after_a_break_is_anothers_and_has_a_higher_fence() {
+    let after_a_break = |holder, fence| {
+        let mut history = History::new();
+        history.checker.broke(broken());
+        history.checker.takes(holder, fence);
+        history.at(0)
+    };
+    assert_eq!(after_a_break("b", 6), None);
+    assert_eq!(after_a_break("b", 5), Some(Property::S2));
+    assert_eq!(after_a_break("a", 6), Some(Property::S8));
+}
+
+#[test]
 fn s1_s2_s3_s4_a_broken_grant_is_not_checked_against_others() {
     let mut history = History::new();
-    history.checker.broke(5);
+    history.checker.broke(broken());
     history
         .granted(0, Exclusive, Some(6))
         .granted(1, Exclusive, Some(5));

@@ -1,17 +1,20 @@
 //! S9: what an inspection is answered is so. It sees what the server shows that its client is connected to, which may lag behind the
 //! leader. So what it says is compared with what that server has shown it, request by request.
 //!
-//! - A contender in a list was shown so (the node, its fence, its session, whether it shares and whether it had the turn to hold) at one of the
-//!   requests between the operation and the answer. Each is so at a moment of its own: a list is no picture of one moment.
+//! - A contender in a list was shown so (the node, its fence, its session or how much of its lease was left, whether it shares and whether it
+//!   had the turn to hold) at one of the requests between the operation and the answer. Each is so at a moment of its own: a list is no picture of one moment.
 //! - A permit that is in a list as one that holds may never have held. But of those that were older than it, fewer were there all the time than
 //!   there are permits: the others were leaving when the server was asked.
 //! - A contender that was shown at every one of them is in the list.
-//! - A contender that was shown at every one of them is not said to have gone.
-//! - It is refused when its time is up, when it is cancelled, or because its target is not there: nothing else happens here that
-//!   could refuse it.
+//! - A contender that was shown at every one of them is not said to have gone. Where the server compares, neither is one that this inspection
+//!   has broken.
+//! - It is refused when its time is up, when it is cancelled, because its target is not there, or by a server that cannot write: nothing
+//!   else happens here that could refuse it.
 //! - A contender that was broken is not on the leader any more.
 //!
 //! Not promised: that a contender in a list was still there, on the leader, when the inspection began.
+
+use core::time::Duration;
 
 use fencepost_core::{Found, SessionId};
 
@@ -22,8 +25,10 @@ pub struct Shown {
     pub node: String,
     /// The number of the transaction that made it.
     pub fence: u64,
-    /// The session that it goes with.
-    pub session: SessionId,
+    /// The session that it goes with, where there are sessions.
+    pub session: Option<SessionId>,
+    /// How much of its lease is left, where there are leases.
+    pub left: Option<Duration>,
     /// Whether it shares with others of its kind.
     pub shared: bool,
     /// Whether it is its turn to hold.
@@ -59,8 +64,8 @@ impl Task {
 pub struct Placed {
     /// The number of the transaction that made it.
     pub fence: u64,
-    /// The session that it goes with.
-    pub session: SessionId,
+    /// The session that it goes with, where there are sessions.
+    pub session: Option<SessionId>,
     /// Whether a revocation of it was requested.
     pub revocation_requested: bool,
 }
@@ -115,8 +120,7 @@ impl Views {
     #[must_use]
     pub fn session(&self, aim: &Aim) -> Option<SessionId> {
         let mut ever = self.ever.iter();
-        let one = ever.find(|one| aim.is(one));
-        one.map(|one| one.session)
+        ever.find(|one| aim.is(one))?.session
     }
 
     /// What is wrong with the answer to a list.
@@ -132,12 +136,13 @@ impl Views {
         };
         let invented = list.iter().find(|found| {
             let room = |one: &Shown| one.permits.is_some_and(|permits| older(found) < permits.into());
-            let was = |one: &Shown| is(found, one) && (one.holds == found.holds || found.holds && room(one));
+            let holds = |one: &Shown| one.holds == found.holds || found.holds && room(one);
+            let was = |one: &Shown| is(found, one) && one.left == found.expires_in && holds(one);
             !self.ever.iter().any(was)
         });
         // The first waiter of a semaphore has a node in the queue and a permit beyond those that are held: a list has the first of them.
         let waits = |one: &Shown| {
-            let queued = |found: &&Found| !found.holds && found.session == Some(one.session);
+            let queued = |found: &&Found| !found.holds && found.session == one.session;
             let permit = |found: &Found| {
                 self.ever
                     .iter()
@@ -159,7 +164,9 @@ impl Views {
     /// What is wrong with the answer that this contender was there.
     #[must_use]
     pub fn error_in_found(&self, aim: &Aim, answer: &[Found]) -> Option<String> {
-        let seen = |found: &Found| self.ever.iter().any(|one| is(found, one));
+        // Without a session, the node names the attempt: that may hold by a later fence than the one that was found.
+        let later = |one: &Shown| one.session.is_none() && one.node == aim.node;
+        let seen = |found: &Found| self.ever.iter().any(|one| is(found, one) || later(one));
         let right = matches!(answer, [found] if aim.means(found) && seen(found));
         (!right).then(|| format!("{aim:?} was meant, and {answer:?} was never to be seen"))
     }
@@ -181,7 +188,7 @@ fn is(found: &Found, shown: &Shown) -> bool {
         shared,
         ..
     } = shown;
-    (&found.node, found.fence.0, found.session, found.shared) == (node, *fence, Some(*session), *shared)
+    (&found.node, found.fence.0, found.session, found.shared) == (node, *fence, *session, *shared)
 }
 
 #[cfg(test)]
@@ -194,7 +201,8 @@ mod tests {
         Shown {
             node: node.into(),
             fence,
-            session: SessionId(7),
+            session: Some(SessionId(7)),
+            left: None,
             shared: false,
             holds,
             permits: None,
@@ -239,6 +247,26 @@ mod tests {
             let said = views.error_in_list(&[found("b", 2, true), wrong]).unwrap();
             assert!(said.contains("never to be seen"), "{said}");
         }
+    }
+
+    #[test]
+    fn s9_a_list_says_what_is_left_of_a_lease() {
+        let lease = |left| Some(Duration::from_millis(left));
+        let mut views = Views::default();
+        views.add(vec![Shown {
+            session: None,
+            left: lease(200),
+            ..shown("a", 1, true)
+        }]);
+        let list = |left| {
+            [Found {
+                session: None,
+                expires_in: lease(left),
+                ..found("a", 1, true)
+            }]
+        };
+        assert_eq!(views.error_in_list(&list(200)), None);
+        assert!(views.error_in_list(&list(300)).is_some());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use fencepost_core::zookeeper::ZooKeeper;
 use crate::{
     backend::Subject,
     checker::Property,
-    inspector::{Inspector, Party},
+    inspector::{Inspector, OnZooKeeper, Party},
     machines::{Kind, ZOOKEEPER_INSPECTION, inspects, turn},
     run::Machine,
     step::Number,
@@ -21,7 +21,7 @@ use super::{
 };
 
 type Inspected = Party<Fencepost<ZooKeeper>, Looker>;
-type Unwatched = Party<Unwatching, Inspector>;
+type Unwatched = Party<Unwatching, Inspector<OnZooKeeper>>;
 
 const fn like_it<S: Subject<Servers>>(
     name: &'static str,

@@ -1,10 +1,12 @@
-//! Inspections of ZooKeeper's locks, beside their contenders.
+//! Inspections of locks, beside their contenders.
+
+mod redis;
 
 use fencepost_core::zookeeper::{Layout, Role, ZooKeeper};
 
 use crate::{
     backend::Subject,
-    inspector::{Inspector, Lock, Party},
+    inspector::{Inspector, OnZooKeeper, Party},
     run::Machine,
     schedule::Profile,
     step::Number,
@@ -17,8 +19,10 @@ use super::{
     ZOOKEEPER_SEMAPHORE, ZOOKEEPER_SINGLE, layout, zookeeper,
 };
 
+pub use redis::{REDIS_INSPECTION, REDIS_INSPECTION_OWNERS};
+
 /// A contender for a lock of ZooKeeper, or an inspector of it.
-pub type AtALock = Party<Fencepost<ZooKeeper>, Inspector>;
+pub type AtALock = Party<Fencepost<ZooKeeper>, Inspector<OnZooKeeper>>;
 
 /// A lock that is inspected: its contenders, and its name for inspectors.
 #[derive(Debug)]
@@ -111,8 +115,8 @@ impl Kind {
 
     /// What an inspector of it has to know.
     #[must_use]
-    pub fn lock(&self, seed: u64) -> Lock {
-        Lock {
+    pub fn lock(&self, seed: u64) -> OnZooKeeper {
+        OnZooKeeper {
             name: self.name,
             layout: self.layout(seed),
             of: self.of,

@@ -1,10 +1,10 @@
 //! Owners that acquire twice.
 
-use core::{marker::PhantomData, time::Duration};
+use core::marker::PhantomData;
 
 use fencepost_core::{
     Owner as Name,
-    redis::{LockSettings, Redis, StringSettings},
+    redis::{LockSettings, Redis},
     zookeeper::ZooKeeper,
 };
 
@@ -13,7 +13,7 @@ use crate::{
     zookeeper::Servers,
 };
 
-use super::{REDIS_STRING, ZOOKEEPER_MUTEX, layout, reads, zookeeper_settings};
+use super::{REDIS_STRING, ZOOKEEPER_MUTEX, layout, reads, string, zookeeper_settings};
 
 /// A bit of the seed for each client: whether the second hold of a writer is a writer's, too.
 const fn both_write(client: Number, seed: u64) -> bool {
@@ -51,9 +51,7 @@ pub static ZOOKEEPER_OWNERS: Machine<Servers, Owner<ZooKeeper>> = Machine {
 pub static REDIS_OWNERS: Machine<redis::Servers, Owner<Redis>> = Machine {
     name: "redis-owners",
     make: |client, crashes, seed| {
-        let margin = Duration::from_millis(2);
-        let mut settings = StringSettings::new(redis::KEY, redis::TTL, margin).expect("good settings");
-        settings.lease.answer_within = Duration::from_millis(90);
+        let mut settings = string();
         settings.owner = Some(Name::new("anna").expect("a good name"));
         let settings = LockSettings::String(settings);
         let both = [settings.clone(), settings];

@@ -1,9 +1,14 @@
 //! Who holds on the model server, whether it is a lock or a claim.
 
+use core::time::Duration;
+
 use fencepost_core::Instant;
 
 use super::{KEY, RECORD, Servers};
-use crate::backend::Owner;
+use crate::{
+    backend::{Backend, Owner},
+    checker::Shown,
+};
 
 impl Servers {
     /// Who holds, and until when: the value of the lock, or the attempt that runs the operation.
@@ -13,6 +18,23 @@ impl Servers {
             let attempt = self.field(now, "attempt").filter(|_| self.is_running(now))?;
             let end = self.number(now, "lease")?;
             Some((attempt, Some(Instant::from_micros(end.saturating_mul(1000)))))
+        })
+    }
+
+    /// The holder of the lock, as an inspection has to find it.
+    pub(super) fn holder(&self, now: Instant) -> Option<Shown> {
+        let (token, end) = self.server.peek(now, KEY.as_bytes())?;
+        // The server says 0 in the last millisecond in which it keeps a key.
+        let last = |end: Instant| (end.as_micros() / 1000).saturating_sub(1);
+        let left = |end| last(end).saturating_sub(now.as_micros() / 1000);
+        Some(Shown {
+            node: String::from_utf8_lossy(token).into_owned(),
+            fence: self.last_fence(now)?,
+            session: None,
+            left: end.map(|end| Duration::from_millis(left(end))),
+            shared: false,
+            holds: true,
+            permits: None,
         })
     }
 

@@ -1,6 +1,7 @@
 //! Redis clients on the model server. No order between requests, as with a pool of connections; messages come on a connection of
 //! their own, and are gone with it.
 
+mod faults;
 mod holder;
 mod words;
 
@@ -16,6 +17,7 @@ use fencepost_models::redis::{Condition, ConnectionId, Messages, Server};
 
 use crate::{
     backend::{Aftermath, Answered, Backend, Belongings},
+    checker::{Placed, Shown},
     lua::RealLua,
     shared::Shared,
     step::{Number, ServerFault},
@@ -118,13 +120,6 @@ impl Servers {
         let servers = self.demoted.iter().chain([&self.server]);
         servers.into_iter().any(|server| server.is_connected(connection))
     }
-
-    /// A condition of the server begins, or is over.
-    fn turn(&mut self, condition: Condition) -> Aftermath {
-        let has = self.server.has(condition);
-        self.server.set(condition, !has);
-        Aftermath::default()
-    }
 }
 
 impl Backend for Servers {
@@ -134,6 +129,7 @@ impl Backend for Servers {
 
     const ORDERED: bool = false;
     const FAREWELL: Duration = Duration::ZERO;
+    const COMPARES: bool = true;
 
     fn new(clients: Number, _servers: u8) -> Self {
         Self {
@@ -265,44 +261,7 @@ impl Backend for Servers {
     fn pass(&mut self, _now: Instant) {}
 
     fn server_fault(&mut self, _now: Instant, fault: ServerFault) -> Option<Aftermath> {
-        let loss = Aftermath { two_may_hold: true };
-        match fault {
-            ServerFault::Operator(_) => {
-                let deleted = [KEY, RECORD].map(|key| self.server.delete(key.as_bytes()));
-                deleted.contains(&true).then_some(loss)
-            }
-            ServerFault::Forget => {
-                self.server.flush_scripts();
-                Some(Aftermath::default())
-            }
-            ServerFault::CatchUp(_) => {
-                self.server.replicate();
-                if let Some(demoted) = &mut self.demoted {
-                    demoted.follow(&self.server);
-                }
-                Some(Aftermath::default())
-            }
-            ServerFault::Depose => {
-                self.demoted = Some(Shared::new(self.server.hand_over()));
-                Some(Aftermath::default())
-            }
-            ServerFault::FailOver => {
-                self.demoted = None;
-                self.server.fail_over();
-                Some(loss)
-            }
-            ServerFault::Restart => {
-                self.demoted = None;
-                self.server.restart_empty();
-                Some(loss)
-            }
-            ServerFault::Full => Some(self.turn(Condition::Full)),
-            ServerFault::NoDisk => Some(self.turn(Condition::NoDisk)),
-            ServerFault::FewReplicas => Some(self.turn(Condition::FewReplicas)),
-            ServerFault::NoChannels => Some(self.turn(Condition::NoChannels)),
-            ServerFault::Older => Some(self.turn(Condition::Older)),
-            ServerFault::Expire(_) | ServerFault::Throttle(_) | ServerFault::CutOff(_) => None,
-        }
+        self.apply_fault(fault)
     }
 
     fn holds(&self, now: Instant, _client: Number, attempt: &AttemptId) -> bool {
@@ -363,6 +322,33 @@ impl Backend for Servers {
 
     fn harms(ask: &Ask) -> bool {
         matches!(ask, Ask::Call(_))
+    }
+
+    fn shown(&self, now: Instant, _client: Number) -> Vec<Shown> {
+        self.holder(now).into_iter().collect()
+    }
+
+    fn node(&self, now: Instant, path: &str) -> Option<Placed> {
+        let holder = self.holder(now).filter(|holder| holder.node == path)?;
+        Some(Placed {
+            fence: holder.fence,
+            session: None,
+            revocation_requested: false,
+        })
+    }
+
+    fn refuses_writes(&self) -> bool {
+        [Condition::Full, Condition::NoDisk]
+            .iter()
+            .any(|condition| self.server.has(*condition))
+    }
+
+    fn aims_at(ask: &Ask) -> Option<&str> {
+        words::broken(ask)
+    }
+
+    fn deletes(ask: &Ask) -> bool {
+        words::broken(ask).is_some()
     }
 
     fn describe_ask(ask: &Ask) -> String {

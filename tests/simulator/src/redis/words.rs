@@ -18,16 +18,40 @@ fn call(arguments: &[Vec<u8>]) -> String {
         .iter()
         .map(|argument| String::from_utf8_lossy(argument).into_owned())
         .collect();
-    if let [command, script, ..] = words.as_mut_slice()
-        && command.starts_with("EVAL")
+    if let Some(script) = words.get_mut(1)
+        && arguments[0].starts_with(b"EVAL")
     {
-        let known = Script::ALL
-            .iter()
-            .copied()
-            .find(|known| known.sha() == script || known.text() == *script);
-        *script = known.map_or_else(|| "a script".into(), |known| format!("{known:?}"));
+        *script = script_of(arguments).map_or_else(|| "a script".into(), |known| format!("{known:?}"));
     }
     words.join(" ")
+}
+
+/// Which of our scripts a command runs.
+fn script_of(arguments: &[Vec<u8>]) -> Option<Script> {
+    let [command, script, ..] = arguments else {
+        return None;
+    };
+    let is_it = |known: &Script| match command.as_slice() {
+        b"EVALSHA" => known.sha().as_bytes() == script,
+        b"EVAL" => known.text().as_bytes() == script,
+        _ => false,
+    };
+    Script::ALL.iter().copied().find(is_it)
+}
+
+/// The token of the holder from which a request takes the lock.
+pub(super) fn broken(ask: &Ask) -> Option<&str> {
+    let Ask::Call(arguments) = ask else {
+        return None;
+    };
+    let [_, _, keys, rest @ ..] = arguments.as_slice() else {
+        return None;
+    };
+    if script_of(arguments) != Some(Script::Break) {
+        return None;
+    }
+    let keys: usize = str::from_utf8(keys).ok()?.parse().ok()?;
+    str::from_utf8(rest.get(keys)?).ok()
 }
 
 pub(super) fn reply(reply: &Reply) -> String {

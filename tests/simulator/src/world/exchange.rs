@@ -60,7 +60,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 } else {
                     Vec::new()
                 };
-                let doing = self.about_to(client, &ask);
+                let doing = self.about_to(client, id, &ask);
                 let to_break = doing.as_ref().and_then(Doing::to_break).map(str::to_owned);
                 let last = self.backend.last_fence(self.now);
                 let answered = self.backend.execute(self.now, client, connection, id, ask);
@@ -76,6 +76,11 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                         self.checker.violated(Property::S5, || what);
                     }
                     self.nothing_returns(client, &before, &after);
+                    let known = |thing: &String| before.iter().any(|(known, ..)| known == thing);
+                    let new = after.iter().find(|(thing, ..)| !known(thing));
+                    if let (Some((holder, ..)), Some(fence)) = (new, fence) {
+                        self.checker.takes(holder, fence);
+                    }
                 }
                 self.was_shown(client, doing, &before);
                 answered

@@ -262,11 +262,12 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.stale = true;
         let one = self.client(client);
         let (mut left, drift) = (core::mem::take(&mut one.requests), one.drift);
+        let inspections = core::mem::take(&mut one.inspections).orphaned();
         left.iter_mut().for_each(|sent| sent.awaited = false);
         *one = Client::new(make(client, crashes), drift);
         one.crashes = crashes;
         if !B::ORDERED {
-            one.requests = left;
+            (one.requests, one.inspections) = (left, inspections);
         }
         if let Belief::Holds(_) = self.checker.belief(client) {
             self.checker.lost();

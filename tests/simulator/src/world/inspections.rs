@@ -1,6 +1,6 @@
 //! Inspections beside contenders: what they see, what they may touch, and what they say of it.
 
-use fencepost_core::{Event, Refusal, SessionId};
+use fencepost_core::{CommandId, Event, Refusal, SessionId};
 
 use crate::{
     backend::{Backend, Belongings, Owner, Subject},
@@ -21,6 +21,22 @@ pub(super) struct Inspections {
     views: Views,
     /// The tasks of all of them: a request of one that was given up may still be on its way.
     issued: Vec<Issued>,
+    /// The requests of earlier ones that were still on their way when the present one began.
+    late: Vec<CommandId>,
+    /// Whether a request of the present one has broken its contender.
+    has_broken: bool,
+    /// Whether a request of the present one has met a server that cannot write.
+    unwritable: bool,
+}
+
+impl Inspections {
+    /// What is left of them when their process ends, and its requests may still arrive.
+    pub(super) fn orphaned(self) -> Self {
+        Self {
+            issued: self.issued,
+            ..Self::default()
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -34,6 +50,7 @@ struct Issued {
 
 /// What a request is about to do in the name of an inspection.
 pub(super) struct Doing {
+    id: CommandId,
     task: Task,
     there: Placed,
 }
@@ -58,8 +75,11 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         let Some(task) = self.task(client).cloned() else {
             return;
         };
-        let all = &mut self.client(client).inspections;
+        let one = self.client(client);
+        let late = one.requests.iter().map(|sent| sent.id).collect();
+        let all = &mut one.inspections;
         all.views = Views::default();
+        (all.late, all.has_broken, all.unwritable) = (late, false, false);
         match all.issued.iter_mut().find(|issued| issued.task == task) {
             // Once more: it has not happened yet.
             Some(issued) => issued.done = false,
@@ -73,16 +93,22 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
 
     /// What a client's request is about to do. S5: it has that task, its target was to be seen, and is there still: by its fence; or by
     /// its session, if it has left, and the same attempt has made its node anew under the name that it had (a directory that was reaped counts
-    /// from the beginning, and a permit of Kazoo's has no number).
-    pub(super) fn about_to(&mut self, client: Number, ask: &B::Ask) -> Option<Doing> {
+    /// from the beginning, and a permit of Kazoo's has no number). Where the server compares, the name is that of the attempt, which may have
+    /// a later fence: it has lost the lock before it knew that it had it, and has asked again.
+    pub(super) fn about_to(&mut self, client: Number, id: CommandId, ask: &B::Ask) -> Option<Doing> {
         self.task(client)?;
         let path = B::aims_at(ask)?;
-        let there = self.backend.node(path);
+        if B::COMPARES {
+            // What it takes away is not to be seen behind it.
+            self.look_on(client);
+        }
+        let there = self.backend.node(self.now, path);
         let all = &self.clients[usize::from(client)].inspections;
         let may = |issued: &&Issued| {
-            let right =
-                |there: Placed, aim: &Aim| there.fence == aim.fence || Some(there.session) == issued.of;
-            let seen = |aim: &Aim| aim.node == path && issued.of.is_some();
+            let right = |there: Placed, aim: &Aim| {
+                B::COMPARES || there.fence == aim.fence || there.session == issued.of
+            };
+            let seen = |aim: &Aim| aim.node == path && (B::COMPARES || issued.of.is_some());
             let at = |aim: &Aim| seen(aim) && there.is_none_or(|there| right(there, aim));
             matches!(issued.task, Task::Break(_)) == B::deletes(ask) && issued.task.aim().is_some_and(at)
         };
@@ -97,7 +123,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             return None;
         };
         let task = issued.task.clone();
-        there.map(|there| Doing { task, there })
+        there.map(|there| Doing { id, task, there })
     }
 
     /// A request was executed: what was to be seen by it, and what has become of what it was about to do.
@@ -105,23 +131,20 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         if self.task(client).is_none() {
             return;
         }
-        let view = self.backend.shown(client);
-        let all = &mut self.clients[usize::from(client)].inspections;
-        all.views.add(view);
-        for issued in &mut all.issued {
-            let seen = issued.task.aim().and_then(|aim| all.views.session(aim));
-            issued.of = issued.of.or(seen);
-        }
-        let Some(Doing { task, there }) = doing else {
+        self.look_on(client);
+        let Some(Doing { id, task, there }) = doing else {
             return;
         };
-        let now = task.aim().and_then(|aim| self.backend.node(&aim.node));
+        let now = task.aim().and_then(|aim| self.backend.node(self.now, &aim.node));
         let done = match &task {
             Task::Revoke(_) => now.is_some_and(|now| now.revocation_requested),
             _ => now.is_none(),
         };
         if let (true, Task::Break(aim)) = (done, &task) {
-            self.broke(&aim.node, there.fence, before);
+            let (node, fence) = (aim.node.clone(), there.fence);
+            self.broke(&Aim { node, fence }, before);
+            let all = &mut self.client(client).inspections;
+            all.has_broken |= !all.late.contains(&id);
         }
         let issued = self.client(client).inspections.issued.iter_mut();
         issued
@@ -129,15 +152,31 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             .for_each(|issued| issued.done |= done);
     }
 
-    fn broke(&mut self, node: &str, fence: u64, before: &Belongings) {
-        self.checker.broke(fence);
-        let whose = before.iter().find(|(thing, ..)| thing == node);
+    /// What is to be seen now by an inspection.
+    fn look_on(&mut self, client: Number) {
+        let view = self.backend.shown(self.now, client);
+        let unwritable = self.backend.refuses_writes();
+        let all = &mut self.client(client).inspections;
+        all.unwritable |= unwritable;
+        all.views.add(view);
+        for issued in &mut all.issued {
+            let seen = issued.task.aim().and_then(|aim| all.views.session(aim));
+            issued.of = issued.of.or(seen);
+        }
+    }
+
+    fn broke(&mut self, aim: &Aim, before: &Belongings) {
+        self.checker.broke(aim.clone());
+        let whose = before.iter().find(|(thing, ..)| *thing == aim.node);
         // A writer that goes on as a reader has another node, and the fence it had.
         if let Some((_, Owner::Client(owner), _)) = whose
             && let Belief::Holds(hold) = self.checker.belief(*owner)
-            && let (Mode::Shared, Some(held)) = (hold.mode, hold.fence.filter(|held| *held != fence))
+            && let (Mode::Shared, Some(held)) = (hold.mode, hold.fence.filter(|held| *held != aim.fence))
         {
-            self.checker.broke(held);
+            self.checker.broke(Aim {
+                fence: held,
+                ..aim.clone()
+            });
         }
     }
 
@@ -158,7 +197,19 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                     ..
                 },
                 Task::Break(aim) | Task::Revoke(aim),
-            ) => all.views.error_in_gone(aim),
+            ) => {
+                // A server that compares knows what it has done, unless it has lost that.
+                let itself = B::COMPARES && all.has_broken && !self.checker.two_may_hold;
+                let itself = itself.then(|| format!("it has broken {aim:?} itself"));
+                itself.or_else(|| all.views.error_in_gone(aim))
+            }
+            (
+                Event::Refused {
+                    reason: Refusal::ServerError,
+                    ..
+                },
+                _,
+            ) if all.unwritable => None,
             (Event::Refused { reason, .. }, _)
                 if !matches!(reason, Refusal::Cancelled | Refusal::Unreachable) =>
             {
@@ -167,7 +218,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             _ => None,
         };
         let is_there = |aim: &Aim| {
-            let there = self.backend.node(&aim.node);
+            let there = self.backend.node(self.now, &aim.node);
             there.is_some_and(|there| there.fence == aim.fence)
         };
         let written = || {
@@ -195,7 +246,9 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         let Belief::Holds(hold) = self.checker.belief(client) else {
             return None;
         };
-        if self.checker.is_broken(hold.fence) {
+        // A server that has lost its data may have lost the break: the lock is its holder's as before.
+        let returned = self.checker.two_may_hold && self.backend.holds(self.now, client, &hold.attempt);
+        if self.checker.is_broken(hold.fence) && !returned {
             return Some(Property::S3);
         }
         let unreceived =

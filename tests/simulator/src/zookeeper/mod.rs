@@ -343,15 +343,15 @@ impl Backend for Servers {
         )
     }
 
-    fn shown(&self, client: Number) -> Vec<Shown> {
+    fn shown(&self, _now: Instant, client: Number) -> Vec<Shown> {
         self.shown_to(client)
     }
 
-    fn node(&self, path: &str) -> Option<Placed> {
+    fn node(&self, _now: Instant, path: &str) -> Option<Placed> {
         let (data, stat) = self.server.node(path)?;
         Some(Placed {
             fence: u64::try_from(stat.czxid).unwrap_or_default(),
-            session: SessionId(stat.ephemeral_owner),
+            session: Some(SessionId(stat.ephemeral_owner)),
             revocation_requested: data == REVOKE,
         })
     }

@@ -98,7 +98,8 @@ impl Servers {
         let shown = (0..).zip(&all).map(|(at, node)| Shown {
             node: node.path.into(),
             fence: node.fence(),
-            session: SessionId(node.stat.ephemeral_owner),
+            session: Some(SessionId(node.stat.ephemeral_owner)),
+            left: None,
             shared: node.mode() == Mode::Shared,
             holds: in_turn(at),
             permits: node.is_permit().then_some(PERMITS),

@@ -11,7 +11,7 @@ use fencepost_core::{
 use crate::{
     backend::Subject,
     checker::{Aim, Task},
-    inspector::Plan,
+    inspector::{Plan, Tasks},
     subject::Fencepost,
     zookeeper::{Ask, DIRECTORY, REVOKE, Servers},
 };
@@ -65,7 +65,7 @@ impl Looker {
     pub const fn new(turn: u64, oversight: Option<Oversight>) -> Self {
         Self {
             oversight,
-            plan: Plan::new(false, turn),
+            plan: Plan::new(Tasks::All, turn),
             phase: Phase::Idle,
             out: VecDeque::new(),
             last: 0,

@@ -1,0 +1,56 @@
+//! Inspections of a lock of ZooKeeper.
+
+use core::time::Duration;
+
+use fencepost_core::{
+    Fence,
+    zookeeper::{Action, InspectionSettings, Layout, LockSettings, Role, ZooKeeper},
+};
+
+use crate::checker::{Aim, Task};
+
+use super::{Lock, Tasks};
+
+/// A lock of ZooKeeper.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OnZooKeeper {
+    /// Its name.
+    pub name: &'static str,
+    /// Its layout.
+    pub layout: Layout,
+    /// What kind it is.
+    pub of: Role,
+    /// Whether it is only listed: paths of its nodes are used again, so that a node can change its owner between the look at it and what
+    /// is done to it. That is said of inspections, and cannot be mended by them: ZooKeeper knows no fences.
+    pub only_listed: bool,
+}
+
+impl Lock for OnZooKeeper {
+    type Family = ZooKeeper;
+
+    fn tasks(&self) -> Tasks {
+        if self.only_listed {
+            Tasks::Lists
+        } else {
+            Tasks::All
+        }
+    }
+
+    fn settings(&self, task: &Task) -> LockSettings {
+        let action = match task.clone() {
+            Task::List => Action::List,
+            Task::Break(Aim { node, fence }) => Action::Break {
+                node,
+                fence: Fence(fence),
+            },
+            Task::Revoke(Aim { node, fence }) => Action::Revoke {
+                node,
+                fence: Fence(fence),
+            },
+        };
+        let Self { name, layout, of, .. } = self.clone();
+        let mut settings = InspectionSettings::new("shop", name, layout, of, action).expect("good settings");
+        settings.answer_within = Duration::from_millis(500);
+        LockSettings::Inspection(settings)
+    }
+}

@@ -1,0 +1,55 @@
+//! Inspections of the lock of Redis. It is the one kind there that has them, with an owner or without: a claim has none.
+
+use fencepost_core::redis::Redis;
+
+use crate::{
+    backend::Subject,
+    inspector::{Inspector, OnRedis, Party},
+    machines::{REDIS_OWNERS, REDIS_STRING, string},
+    owners::Owner,
+    redis::Servers,
+    run::Machine,
+    step::Number,
+    subject::{Fencepost, owner},
+};
+
+use super::{inspects, turn};
+
+/// A contender, or an inspector.
+type AtALock<C> = Party<C, Inspector<OnRedis>>;
+
+/// Contenders like those of another machine, and inspectors.
+fn make<C: Subject<Servers>>(
+    like: &Machine<Servers, C>,
+    client: Number,
+    crashes: u8,
+    seed: u64,
+) -> AtALock<C> {
+    if inspects(client, seed) {
+        let owner = owner(client, crashes);
+        return Party::Inspects(Inspector::new(OnRedis(string()), owner, seed, turn(seed)));
+    }
+    Party::Contends((like.make)(client, crashes, seed))
+}
+
+/// Lists of a lock, and breaks.
+pub static REDIS_INSPECTION: Machine<Servers, AtALock<Fencepost<Redis>>> = Machine {
+    name: "redis-inspection",
+    make: |client, crashes, seed| make(&REDIS_STRING, client, crashes, seed),
+    settings: REDIS_STRING.settings,
+    fair: REDIS_STRING.fair,
+    longest: REDIS_STRING.longest,
+    profile: REDIS_STRING.profile,
+    on: REDIS_STRING.on,
+};
+
+/// Lists of a lock that owners have acquired twice, and breaks: both holds are lost.
+pub static REDIS_INSPECTION_OWNERS: Machine<Servers, AtALock<Owner<Redis>>> = Machine {
+    name: "redis-inspection-owners",
+    make: |client, crashes, seed| make(&REDIS_OWNERS, client, crashes, seed),
+    settings: REDIS_OWNERS.settings,
+    fair: REDIS_OWNERS.fair,
+    longest: REDIS_OWNERS.longest,
+    profile: REDIS_OWNERS.profile,
+    on: REDIS_OWNERS.on,
+};
