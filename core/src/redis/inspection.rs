@@ -22,12 +22,17 @@ pub(super) fn find(lock: &StringSettings, attempt: AttemptId) -> Call {
     call(Script::Holder, keys, [keep()])
 }
 
-/// The call that takes the lock from the holder with this token.
-pub(super) fn take(lock: &StringSettings, token: &str, attempt: AttemptId) -> Call {
+/// The call that takes the lock from the holder with this token and this fence.
+pub(super) fn take(lock: &StringSettings, token: &str, fence: Fence, attempt: AttemptId) -> Call {
     let tombstones = [token, &attempt.text()].map(|attempt| lock.tombstone_key(attempt));
     let [of_holder, own] = tombstones;
-    let arguments = [token.as_bytes().to_vec(), lock.channel(), keep()];
-    call(Script::Break, [lock.key(), of_holder, own], arguments)
+    let fence = decimal(fence.0).into_bytes();
+    let arguments = [token.as_bytes().to_vec(), lock.channel(), keep(), fence];
+    call(
+        Script::Break,
+        [lock.key(), of_holder, own, lock.fence_key()],
+        arguments,
+    )
 }
 
 /// The holder, if there is one.
@@ -79,7 +84,11 @@ fn describe(token: String, fence: Fence, holds: bool, left: Option<Duration>) ->
     }
 }
 
-fn call<const ARGUMENTS: usize>(script: Script, keys: [Vec<u8>; 3], rest: [Vec<u8>; ARGUMENTS]) -> Call {
+fn call<const KEYS: usize, const ARGUMENTS: usize>(
+    script: Script,
+    keys: [Vec<u8>; KEYS],
+    rest: [Vec<u8>; ARGUMENTS],
+) -> Call {
     let count = keys.len();
     Call {
         script,

@@ -99,12 +99,13 @@ scripts! {
     Holder = ["holder"], "803b254264bd810fa14322c29b945fd180bc2d23";
     /// Layout `string`: takes the lock from its holder, and then notifies the waiters.
     ///
-    /// - KEYS: lock, tombstone of the holder's attempt, tombstone of this attempt.
-    /// - ARGV: the holder's value, channel, how long to keep the tombstones in ms.
-    /// - Answers `{1}`: taken, now or by an earlier request of this attempt. `{0}`: this holder did not hold the lock.
+    /// - KEYS: lock, tombstone of the holder's attempt, tombstone of this attempt, fence.
+    /// - ARGV: the holder's value, channel, how long to keep the tombstones in ms, the holder's fence or 0 if it has none.
+    /// - Answers `{1}`: taken, now or by an earlier request of this attempt. `{0}`: this holder did not hold the lock
+    ///   with this fence. An attempt whose lease ended before its grant was answered holds the lock again, with a later fence.
     /// - The holder's tombstone is that of a lost lock: a release of the holder answers `0`, and an acquire of it that
     ///   arrives late takes no lock.
-    Break = ["break"], "2176c77ad139369fc2373bc06f4ebcf7e360a360";
+    Break = ["break"], "6ae81dcca2463986409d13b859d740e9a38055cb";
     /// Asks to run an operation. See [`claim`](super::claim).
     Claim = ["claim/record", "claim/claiming", "claim/claim"], "8471937ff0c225df3fc5d71f256d1b084679edaf";
     /// Extends the lease of a claim. See [`claim`](super::claim).

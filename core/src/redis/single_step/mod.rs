@@ -130,7 +130,7 @@ impl SingleStep {
                 scripts::call(name, &claim::Request { attempt, step }, TOMBSTONE)
             }
             Question::Holder(lock) => inspection::find(lock, attempt),
-            Question::Break { lock, token, .. } => inspection::take(lock, token, attempt),
+            Question::Break { lock, token, fence } => inspection::take(lock, token, *fence, attempt),
             Question::Nothing => return None,
         })
     }

@@ -164,9 +164,7 @@ impl Views {
     /// What is wrong with the answer that this contender was there.
     #[must_use]
     pub fn error_in_found(&self, aim: &Aim, answer: &[Found]) -> Option<String> {
-        // Without a session, the node names the attempt: that may hold by a later fence than the one that was found.
-        let later = |one: &Shown| one.session.is_none() && one.node == aim.node;
-        let seen = |found: &Found| self.ever.iter().any(|one| is(found, one) || later(one));
+        let seen = |found: &Found| self.ever.iter().any(|one| is(found, one));
         let right = matches!(answer, [found] if aim.means(found) && seen(found));
         (!right).then(|| format!("{aim:?} was meant, and {answer:?} was never to be seen"))
     }
