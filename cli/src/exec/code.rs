@@ -1,6 +1,7 @@
 //! Exit codes of `exec`, and the failures that lead to them. Scripts depend on them.
 
 use fencepost::{Error, Refusal};
+use nix::errno::Errno;
 
 use crate::output::with_causes;
 
@@ -61,8 +62,13 @@ impl Failure {
     }
 
     pub(super) fn not_executed(command: &str, error: &std::io::Error) -> Self {
-        let code = match error.kind() {
-            std::io::ErrorKind::NotFound => NOT_FOUND,
+        let number = error.raw_os_error().map(Errno::from_raw);
+        let code = match number {
+            Some(Errno::ENOENT) => NOT_FOUND,
+            // A limit on processes, memory or descriptors: the command may be right.
+            Some(Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE) => {
+                return Self::system(format!("cannot start {command:?}: {error}"));
+            }
             _ => CANNOT_EXECUTE,
         };
         Self::new(

@@ -74,13 +74,13 @@ pub(super) async fn settle(
     Ok(Done { outcome, code })
 }
 
-/// Keeps the lock until then, unless a signal comes or the lock is lost.
+/// Keeps the lock until then, unless a signal comes that ends processes, or the lock is lost.
 async fn hold_on(right: &Right, until: Instant, signals: &mut Signals) {
     while clock::now() < until {
         let left = until.since(clock::now());
         tokio::select! {
             biased;
-            _ = signals.next() => return,
+            _ = signals.next_of_the_end() => return,
             _ = right.lost() => return,
             () = tokio::time::sleep(left) => {}
         }

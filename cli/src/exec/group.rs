@@ -6,7 +6,7 @@ use nix::{
     errno::Errno,
     sys::{
         signal::{Signal, killpg},
-        wait::{WaitPidFlag, WaitStatus, waitpid},
+        wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid},
     },
     unistd::Pid,
 };
@@ -45,6 +45,34 @@ impl Group {
     /// Sends a signal to the whole group. There may be no process left to get it.
     pub(super) fn signal(&self, signal: Signal) {
         let _sent = killpg(self.id, signal);
+    }
+
+    /// The signal that has stopped the command since the last call. Only Linux reports it beside the end of a process.
+    pub(super) fn stopped_by(&self) -> Option<Signal> {
+        #[cfg(target_os = "linux")]
+        if let Ok(WaitStatus::Stopped(_, signal)) =
+            waitid(Id::Pid(self.id), WaitPidFlag::WSTOPPED | WaitPidFlag::WNOHANG)
+        {
+            return Some(signal);
+        }
+        None
+    }
+
+    /// Waits for what the command has left behind and what has ended. Otherwise it would stay in the table of processes
+    /// until fencepost ends. `other` is a child of fencepost itself.
+    pub(super) fn reap(&self, other: Option<Pid>) {
+        #[cfg(target_os = "linux")]
+        while let Ok(status) = waitid(
+            Id::All,
+            WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT,
+        ) {
+            match status.pid() {
+                Some(pid) if pid != self.id && Some(pid) != other => {
+                    let _reaped = waitpid(pid, Some(WaitPidFlag::WNOHANG));
+                }
+                _ => return,
+            }
+        }
     }
 
     /// Whether a process of the group is left, after the command itself has ended.

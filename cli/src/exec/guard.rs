@@ -34,6 +34,7 @@ impl Guard {
     /// Starts the guard in a group of its own, which no terminal interrupts.
     pub(super) fn start() -> io::Result<Self> {
         let process = Command::new(own_program()?)
+            .arg0("fencepost")
             .arg(COMMAND)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -55,9 +56,20 @@ impl Guard {
         }
     }
 
-    /// The group is dead.
+    pub(super) fn id(&self) -> Option<Pid> {
+        i32::try_from(self.process.id()).ok().map(Pid::from_raw)
+    }
+
+    /// Whether another process has ended the guard.
+    pub(super) fn has_ended(&mut self) -> bool {
+        !matches!(self.process.try_wait(), Ok(None))
+    }
+
+    /// The group is dead. This waits for the guard: in a container, process 1 may not do so.
     pub(super) fn dismiss(mut self) {
         self.tell(OVER);
+        let _ended = self.process.kill();
+        let _waited = self.process.wait();
     }
 
     /// Without a guard, fencepost goes on alone.

@@ -18,6 +18,7 @@ use std::{
 };
 
 use fencepost::{Client, Error, Record, clock};
+use nix::sys::signal::Signal;
 use tokio::process::Command;
 
 use crate::output::{complain, with_causes};
@@ -64,7 +65,11 @@ pub(crate) async fn run(options: Options, before: Option<String>) -> ExitCode {
             (failure.outcome, code)
         }
     };
-    match report.finish(outcome, code) {
+    let finished = report.finish(outcome, code);
+    if code == code::of_signal(Signal::SIGINT as i32) {
+        signals::end_by_interrupt();
+    }
+    match finished {
         Err(error) if code == 0 => {
             complain(&format!("cannot write to standard output: {error}"));
             ExitCode::from(code::REPORT)
@@ -120,7 +125,7 @@ async fn under_lock(plan: &Plan, report: &mut Report) -> Result<Done, Failure> {
         biased;
         // To leave the queue takes an answer of the server, unless a second signal comes.
         closed = client.close() => if !is_lost { complain_of(closed) },
-        _ = signals.next(), if done.is_err() => {}
+        _ = signals.next_of_the_end(), if done.is_err() => {}
         // The lock is free, or will be when its lease ends.
         () = tokio::time::sleep(CLOSE_AFTER_LOSS), if is_lost => {}
     }
@@ -152,10 +157,8 @@ async fn with_right(
     };
     let started = clock::now();
     report.started(group.id().as_raw());
-    let lent = terminal::lend(group.id());
     let watch = Watch::new(plan, &mut right, group, guard, report, started);
     let ended = watch.until_dead(signals).await;
-    drop(lent);
     let ended = ended.map_err(|error| Failure::system(format!("cannot wait for the command: {error}")))?;
     ending::settle(plan, right, &ended, started, signals, report).await
 }
@@ -174,6 +177,10 @@ fn start(plan: &Plan, right: &Right) -> Result<(Group, Option<Guard>), Failure> 
         .split_first()
         .ok_or_else(|| Failure::usage("there is no command"))?;
     let mut command = Command::new(program);
+    // A `fencepost exec` around this one has set these.
+    command.env_remove("FENCEPOST_FENCE");
+    command.env_remove("FENCEPOST_KEY");
+    command.env_remove("FENCEPOST_TAKEOVERS");
     command.args(arguments).envs(environment(plan, right));
     match Group::start(&mut command) {
         Ok(group) => Ok((group, guard)),

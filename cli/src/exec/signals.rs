@@ -1,8 +1,13 @@
 //! The signals that fencepost gets, and passes on.
 
-use std::{future::poll_fn, io, task::Poll};
+use std::{
+    future::poll_fn,
+    io,
+    sync::atomic::{AtomicBool, Ordering},
+    task::Poll,
+};
 
-use nix::sys::signal::Signal;
+use nix::sys::signal::{SigHandler, Signal, raise};
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
 /// The signals that a process catches, without those that report an error of the process itself.
@@ -43,9 +48,13 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Catches the others, too: there is a command that gets them.
+    /// Catches the others, too: there is a command that gets them. SIGCHLD reports that a child has stopped or ended. If
+    /// it were ignored, as some programs do that start others, no child's exit status would be known.
     pub(super) fn add_harmless(&mut self) -> io::Result<()> {
-        self.add(|signal| HARMLESS.contains(&signal))
+        self.add(|signal| HARMLESS.contains(&signal))?;
+        let children = signal(SignalKind::child())?;
+        self.streams.push((Signal::SIGCHLD, children));
+        Ok(())
     }
 
     fn add(&mut self, wanted: impl Fn(Signal) -> bool) -> io::Result<()> {
@@ -64,12 +73,51 @@ impl Signals {
         poll_fn(|context| {
             for (signal, stream) in &mut self.streams {
                 if let Poll::Ready(Some(())) = stream.poll_recv(context) {
+                    if *signal == Signal::SIGINT {
+                        note_interrupt();
+                    }
                     return Poll::Ready(*signal);
                 }
             }
             Poll::Pending
         })
         .await
+    }
+}
+
+impl Signals {
+    /// The next signal that ends a process by default. It is cancel safe.
+    pub(super) async fn next_of_the_end(&mut self) -> Signal {
+        loop {
+            let signal = self.next().await;
+            if ends(signal) {
+                return signal;
+            }
+        }
+    }
+}
+
+/// Whether a signal ends a process by default.
+pub(super) fn ends(signal: Signal) -> bool {
+    signal != Signal::SIGCHLD && !HARMLESS.contains(&signal)
+}
+
+/// Whether the user has interrupted fencepost or its command.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+pub(super) fn note_interrupt() {
+    INTERRUPTED.store(true, Ordering::Relaxed);
+}
+
+/// Ends this process by SIGINT, if it has got that. A shell ends its script only if a program that was interrupted ends
+/// in this way; an exit code means that the program has handled the signal.
+pub(super) fn end_by_interrupt() {
+    if INTERRUPTED.load(Ordering::Relaxed) {
+        // SAFETY: the default action is no function of this program.
+        let default = unsafe { nix::sys::signal::signal(Signal::SIGINT, SigHandler::SigDfl) };
+        if default.is_ok() {
+            let _ended = raise(Signal::SIGINT);
+        }
     }
 }
 

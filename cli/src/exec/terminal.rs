@@ -1,39 +1,67 @@
-//! The terminal, which the command's group has while it runs.
+//! The terminal, which the command's group gets when it uses it.
 
-use std::io::{IsTerminal as _, stdin};
+use std::fs::{File, OpenOptions};
 
 use nix::{
     sys::signal::{SigSet, SigmaskHow, Signal, killpg},
     unistd::{Pid, getpgrp, tcgetpgrp, tcsetpgrp},
 };
 
-/// The terminal is another group's until this is dropped.
-pub(super) struct Lent;
-
-/// Lends the terminal to the command's group, if this process has it. Without it, a read of the terminal would stop the
-/// command.
-pub(super) fn lend(group: Pid) -> Option<Lent> {
-    if !stdin().is_terminal() || tcgetpgrp(stdin()) != Ok(getpgrp()) {
-        return None;
-    }
-    give(group);
-    // The command may have read before it had the terminal.
-    let _continued = killpg(group, Signal::SIGCONT);
-    Some(Lent)
+/// The terminal that controls this process, if there is one.
+///
+/// The command begins in the background, as a job of this process. So Ctrl-C and the other keys for signals still reach
+/// the programs beside fencepost: the script that runs it, and the rest of a pipeline. The kernel stops a command that
+/// reads the terminal in the background, and then it gets the terminal, if fencepost has it.
+pub(super) struct Terminal {
+    file: Option<File>,
+    is_lent: bool,
 }
 
-impl Drop for Lent {
+impl Terminal {
+    pub(super) fn of_this_process() -> Self {
+        // Standard input may be another file.
+        let file = OpenOptions::new().read(true).write(true).open("/dev/tty");
+        Self {
+            file: file.ok(),
+            is_lent: false,
+        }
+    }
+
+    /// Lends the terminal to the command's group, and continues the command. Returns whether this process has the
+    /// terminal: a shell may have put fencepost in the background.
+    pub(super) fn lend(&mut self, group: Pid) -> bool {
+        if let Some(file) = &self.file
+            && tcgetpgrp(file) == Ok(getpgrp())
+        {
+            give(file, group);
+            self.is_lent = true;
+            let _continued = killpg(group, Signal::SIGCONT);
+            return true;
+        }
+        false
+    }
+
+    /// Takes the terminal back. Returns whether it was lent.
+    pub(super) fn take_back(&mut self) -> bool {
+        if let (true, Some(file)) = (self.is_lent, &self.file) {
+            give(file, getpgrp());
+        }
+        std::mem::take(&mut self.is_lent)
+    }
+}
+
+impl Drop for Terminal {
     fn drop(&mut self) {
-        give(getpgrp());
+        self.take_back();
     }
 }
 
-fn give(group: Pid) {
+fn give(terminal: &File, group: Pid) {
     // A process of the background that changes the terminal's group is stopped, unless it blocks this signal.
     let mut block = SigSet::empty();
     block.add(Signal::SIGTTOU);
     let before = block.thread_swap_mask(SigmaskHow::SIG_BLOCK);
-    let _given = tcsetpgrp(stdin(), group);
+    let _given = tcsetpgrp(terminal, group);
     if let Ok(before) = before {
         let _restored = before.thread_set_mask();
     }

@@ -1,10 +1,13 @@
 //! Watching the command and its lock, until the whole group of the command is dead.
 
-use std::{io, process::ExitStatus, time::Duration};
+use std::{io, os::unix::process::ExitStatusExt as _, process::ExitStatus, time::Duration};
 
 use fencepost::clock;
 use fencepost_core::Instant;
-use nix::sys::signal::Signal;
+use nix::{
+    sys::signal::{Signal, killpg},
+    unistd::getpgrp,
+};
 
 use super::{
     group::Group,
@@ -12,7 +15,8 @@ use super::{
     options::{OnLost, Plan},
     report::Report,
     right::Right,
-    signals::Signals,
+    signals::{self, Signals},
+    terminal::Terminal,
 };
 use crate::output::complain;
 
@@ -43,6 +47,11 @@ pub(super) struct Watch<'a> {
     is_left: bool,
     /// The reason of a loss that the client has reported.
     lost: Option<&'static str>,
+    terminal: Terminal,
+    is_stopped: bool,
+    /// Whether the command was stopped because it used the terminal. A shell that puts fencepost in the foreground does
+    /// not report that.
+    wants_terminal: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,11 +67,13 @@ enum Stage {
 /// The client renews leases in the background. This part of a lease is how old a known deadline may be.
 const LOOKS_PER_LEASE: u32 = 50;
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
+/// How often fencepost looks whether it is in the foreground again.
+const LOOK_AT_TERMINAL: Duration = Duration::from_millis(100);
 /// How often a group that is to end is looked at.
 const LOOK_AT_GROUP: Duration = Duration::from_millis(10);
 
 impl<'a> Watch<'a> {
-    pub(super) const fn new(
+    pub(super) fn new(
         plan: &'a Plan,
         right: &'a mut Right,
         group: Group,
@@ -82,20 +93,35 @@ impl<'a> Watch<'a> {
             warned: false,
             is_left: true,
             lost: None,
+            terminal: Terminal::of_this_process(),
+            is_stopped: false,
+            wants_terminal: false,
         }
     }
 
     /// Completes when no process of the group is left.
     pub(super) async fn until_dead(mut self, signals: &mut Signals) -> io::Result<Ended> {
-        let mut status = None;
+        let mut status: Option<ExitStatus> = None;
+        if cfg!(not(target_os = "linux")) {
+            // Other systems do not report that the command was stopped because it used the terminal.
+            let _lent = self.terminal.lend(self.group.id());
+        }
         loop {
             self.is_left = status.is_none() || self.group.is_alive();
             self.decide(status.is_some());
+            if self.wants_terminal && self.terminal.lend(self.group.id()) {
+                (self.wants_terminal, self.is_stopped) = (false, false);
+            }
             if let Some(status) = status
                 && !self.is_left
             {
                 if let Some(guard) = self.guard {
                     guard.dismiss();
+                }
+                if self.terminal.take_back() && status.signal() == Some(Signal::SIGINT as i32) {
+                    // The programs beside fencepost have not got this Ctrl-C.
+                    signals::note_interrupt();
+                    let _sent = killpg(getpgrp(), Signal::SIGINT);
                 }
                 return Ok(Ended {
                     status,
@@ -106,10 +132,74 @@ impl<'a> Watch<'a> {
             tokio::select! {
                 biased;
                 ended = self.group.ended(), if status.is_none() => status = Some(ended?),
-                signal = signals.next() => self.group.signal(signal),
+                signal = signals.next() => self.on_signal(signal),
                 lost = self.right.lost(), if self.lost.is_none() => self.lost = Some(lost.reason().name()),
                 () = tokio::time::sleep(pause) => {}
             }
+        }
+    }
+
+    fn on_signal(&mut self, signal: Signal) {
+        match signal {
+            Signal::SIGCHLD => self.look_at_children(),
+            Signal::SIGCONT => {
+                self.is_stopped = false;
+                self.group.signal(signal);
+            }
+            _ => {
+                self.group.signal(signal);
+                if self.is_stopped && signals::ends(signal) {
+                    // A process that was stopped handles a signal only when it goes on.
+                    self.is_stopped = false;
+                    self.group.signal(Signal::SIGCONT);
+                }
+            }
+        }
+    }
+
+    /// A child of this process has stopped or ended.
+    fn look_at_children(&mut self) {
+        match self.group.stopped_by() {
+            Some(Signal::SIGTTIN | Signal::SIGTTOU) => {
+                self.is_stopped = true;
+                self.wants_terminal = true;
+            }
+            Some(_) => {
+                // Ctrl-C reaches fencepost again.
+                self.is_stopped = true;
+                self.wants_terminal = false;
+                self.terminal.take_back();
+            }
+            None => {}
+        }
+        if self.guard.as_mut().is_some_and(Guard::has_ended) {
+            self.replace_guard();
+        }
+        self.group.reap(self.guard.as_ref().and_then(Guard::id));
+    }
+
+    /// Another process has ended the guard.
+    fn replace_guard(&mut self) {
+        match Guard::start() {
+            Ok(guard) => {
+                self.guard = Some(guard);
+                self.inform_guard();
+                complain("the process that guards the command has ended: another one was started");
+            }
+            Err(error) => {
+                self.guard = None;
+                complain(&format!(
+                    "the process that guards the command has ended, and another one cannot be started: {error}"
+                ));
+            }
+        }
+    }
+
+    /// Writes to the guard when the group has to be dead.
+    fn inform_guard(&mut self) {
+        let kill_by = self.kill_by();
+        if let (Some(guard), Some(kill_by)) = (&mut self.guard, kill_by) {
+            guard.kill_in(self.group.id(), || kill_by.since(clock::now()));
         }
     }
 
@@ -123,10 +213,8 @@ impl<'a> Watch<'a> {
     fn decide(&mut self, has_ended: bool) {
         self.right.look();
         let now = clock::now();
+        self.inform_guard();
         let kill_by = self.kill_by();
-        if let (Some(guard), Some(kill_by)) = (&mut self.guard, kill_by) {
-            guard.kill_in(self.group.id(), || kill_by.since(clock::now()));
-        }
         if self.why.is_none() {
             let due = self.right.deadline().minus(self.plan.notice());
             let too_long = self.plan.max_hold.map(|limit| self.started.plus(limit));
@@ -141,7 +229,7 @@ impl<'a> Watch<'a> {
                     complain(&format!(
                         "lock {name:?}: --max-hold has passed: ending the command"
                     ));
-                    self.end(now, self.plan.grace);
+                    self.end(now, self.grace());
                 }
                 _ => {}
             }
@@ -163,9 +251,14 @@ impl<'a> Watch<'a> {
         self.report.lost(reason);
         let name = &self.plan.name;
         complain(&format!("lock {name:?}: lost ({reason}): ending the command"));
+        self.end(now, self.grace());
+    }
+
+    /// How long the command may take to end by itself.
+    const fn grace(&self) -> Duration {
         match self.plan.on_lost {
-            OnLost::Kill => self.end(now, Duration::ZERO),
-            OnLost::Term | OnLost::Warn => self.end(now, self.plan.grace),
+            OnLost::Kill => Duration::ZERO,
+            OnLost::Term | OnLost::Warn => self.plan.grace,
         }
     }
 
@@ -209,6 +302,9 @@ impl<'a> Watch<'a> {
         let mut pause = (self.plan.ttl / LOOKS_PER_LEASE).min(LONGEST_SLEEP);
         if self.plan.on_lost != OnLost::Warn {
             pause = pause.min(self.right.deadline().minus(self.plan.notice()).since(now));
+        }
+        if self.wants_terminal {
+            pause = pause.min(LOOK_AT_TERMINAL);
         }
         if let Some(limit) = self.plan.max_hold {
             pause = pause.min(self.started.plus(limit).since(now));

@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io::{BufRead as _, BufReader, PipeReader, Read as _},
+    os::unix::process::ExitStatusExt as _,
     path::PathBuf,
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
@@ -93,7 +94,11 @@ impl Run {
         let last = self.until("end");
         let output = self.process.wait_with_output().unwrap();
         Finished {
-            code: output.status.code(),
+            // As a shell shows it.
+            code: output
+                .status
+                .code()
+                .or_else(|| output.status.signal().map(|signal| 128 + signal)),
             stdout: String::from_utf8(output.stdout).unwrap(),
             stderr: String::from_utf8(output.stderr).unwrap(),
             last,

@@ -1,0 +1,204 @@
+"""``fencepost exec`` on a terminal, and beside other processes: what shells and their users see."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import COMMAND
+
+#: Bounds every wait.
+PATIENCE = 30.0
+PROMPT = "ready> "
+
+
+class Terminal:
+    """An interactive shell with job control, on a terminal of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        os.environ["FENCEPOST_URL"] = f"redis://{os.environ['FENCEPOST_REDIS']}"
+        os.environ["PATH"] = f"{COMMAND.parent}:{os.environ['PATH']}"
+        self.shown = ""
+        self._process, self._screen = pty.fork()
+        if self._process == 0:
+            os.chdir(folder)
+            os.environ["PS1"] = PROMPT
+            os.execvp("bash", ["bash", "--norc", "--noprofile", "--noediting", "-i"])
+        self.until(re.escape(PROMPT))
+
+    def type(self, text: str) -> None:
+        """Types it; what was shown before does not count any more."""
+        self.shown = ""
+        os.write(self._screen, text.encode())
+
+    def until(self, pattern: str) -> str:
+        """Waits until the terminal shows this."""
+        deadline = time.monotonic() + PATIENCE
+        while (found := re.search(pattern, self.shown)) is None:
+            ready, _, _ = select.select([self._screen], [], [], max(0.0, deadline - time.monotonic()))
+            assert ready, f"{pattern!r} was not shown: {self.shown!r}"
+            self.shown += os.read(self._screen, 4096).decode()
+        return found[0]
+
+    def close(self) -> None:
+        """Hangs up."""
+        os.close(self._screen)
+        os.waitpid(self._process, 0)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    opened = Terminal(tmp_path)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+@pytest.fixture
+def name() -> str:
+    return f"terminal-{uuid.uuid4()}"
+
+
+def test_a_command_reads_the_terminal(terminal: Terminal, name: str) -> None:
+    terminal.type(f"fencepost exec {name} -- sh -c 'echo a''sks; read x; echo got=$x'\n")
+    terminal.until("asks")
+    terminal.type("hello\n")
+    terminal.until("got=hello")
+    terminal.until(PROMPT)
+
+
+def test_a_command_reads_the_terminal_beside_a_pipe(terminal: Terminal, name: str) -> None:
+    terminal.type(
+        f"echo data | fencepost exec {name} -- sh -c 'echo a''sks; read x </dev/tty; echo got=$x'\n"
+    )
+    terminal.until("asks")
+    terminal.type("hello\n")
+    terminal.until("got=hello")
+    terminal.until(PROMPT)
+
+
+def test_the_other_end_of_a_pipe_reads_the_terminal(terminal: Terminal, name: str) -> None:
+    pager = "sh -c 'echo a''sks >/dev/tty; read x </dev/tty; cat; echo got=$x'"
+    terminal.type(f"fencepost exec {name} -- sh -c 'echo out; sleep 0.2; echo ev''ening' | {pager}\n")
+    terminal.until("asks")
+    terminal.type("hello\n")
+    terminal.until("evening(?s:.)*got=hello")
+    assert "Stopped" not in terminal.shown
+    terminal.until(PROMPT)
+
+
+def test_a_command_in_the_background_reads_after_fg(terminal: Terminal, name: str) -> None:
+    terminal.type(f"fencepost exec {name} -- sh -c 'echo st''arts; read x; echo got=$x' &\n")
+    terminal.until("starts")
+    terminal.type("fg\n")
+    terminal.until("fencepost exec")
+    terminal.type("hello\n")
+    terminal.until("got=hello")
+    terminal.until(PROMPT)
+
+
+@pytest.mark.parametrize("command", ["sleep 60", "sh -c 'read x'"])
+def test_an_interrupt_ends_a_script(terminal: Terminal, name: str, tmp_path: Path, command: str) -> None:
+    (tmp_path / "deploy").write_text(
+        f"fencepost exec --status-fd 3 {name} -- {command} 3>&1\necho DEPLOYED\n"
+    )
+    terminal.type("bash deploy\n")
+    terminal.until("started")
+    terminal.type("\x03")
+    terminal.until(re.escape(PROMPT))
+    assert "DEPLOYED" not in terminal.shown
+
+
+def test_an_interrupt_ends_a_script_that_waits(terminal: Terminal, name: str, tmp_path: Path) -> None:
+    (tmp_path / "deploy").write_text(f"fencepost exec --status-fd 3 {name} -- true 3>&1\necho DEPLOYED\n")
+    with subprocess.Popen(["fencepost", "exec", name, "--", "sh", "-c", "echo held; cat"], **PIPES) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        terminal.type("bash deploy\n")
+        terminal.until("waiting")
+        terminal.type("\x03")
+        terminal.until(re.escape(PROMPT))
+        assert "DEPLOYED" not in terminal.shown
+        assert holder.stdin is not None
+        holder.stdin.close()
+
+
+def test_a_stopped_command_ends_by_an_interrupt(terminal: Terminal, name: str) -> None:
+    terminal.type(f"fencepost exec {name} -- sh -c 'echo st''arts; read x'\n")
+    terminal.until("starts")
+    terminal.type("\x1a")
+    terminal.until(r"\^Z")
+    terminal.type("\x03")
+    terminal.until(re.escape(PROMPT))
+
+
+#: How a program is started beside the tests.
+PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+
+
+def test_a_lock_is_held_on_through_a_new_size_of_the_window(terminal: Terminal, name: str) -> None:
+    run = ["fencepost", "exec", "--json", "--status-fd", "1", "--min-hold", "60s", name, "--", "true"]
+    with subprocess.Popen(run, **PIPES) as running:
+        assert running.stdout is not None
+        for line in running.stdout:
+            if '"exited"' in line:
+                break
+        running.send_signal(signal.SIGWINCH)
+        held = subprocess.run(["fencepost", "exec", "--nonblock", name, "--", "true"], check=False)
+        assert held.returncode == 75
+        running.terminate()
+        assert running.wait(PATIENCE) == 0
+
+
+def test_the_exit_status_is_known_where_the_end_of_children_is_ignored(terminal: Terminal, name: str) -> None:
+    program = "signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"
+    run = [
+        sys.executable,
+        "-c",
+        f"import os, signal, sys; {program}",
+        "fencepost",
+        "exec",
+        name,
+        "--",
+        "sh",
+        "-c",
+        "exit 7",
+    ]
+    assert subprocess.run(run, check=False).returncode == 7
+
+
+def test_what_a_command_leaves_behind_is_waited_for(terminal: Terminal, name: str) -> None:
+    script = (
+        "for i in 1 2 3 4 5; do setsid -f true; done; "
+        "while ps --ppid $PPID -o stat= | grep -q Z; do sleep 0.01; done; echo none"
+    )
+    run = ["fencepost", "exec", name, "--", "sh", "-c", script]
+    done = subprocess.run(run, capture_output=True, text=True, check=True, timeout=PATIENCE)
+    assert done.stdout == "none\n"
+
+
+def test_another_process_guards_the_command_when_the_first_was_killed(terminal: Terminal, name: str) -> None:
+    run = ["fencepost", "exec", "--ttl", "5s", name, "--", "sh", "-c", "echo held; cat"]
+    with subprocess.Popen(run, stderr=subprocess.PIPE, **PIPES) as running:
+        assert running.stdout is not None
+        assert running.stderr is not None
+        assert running.stdout.readline() == "held\n"
+        found = subprocess.run(
+            ["pgrep", "-P", str(running.pid), "-f", "guard"], capture_output=True, check=True
+        )
+        os.kill(int(found.stdout), signal.SIGKILL)
+        assert "another one was started" in running.stderr.readline()
+        running.kill()
+        # The second one kills the command, which would wait for its input.
+        assert running.stdout.read() == ""
