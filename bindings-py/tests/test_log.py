@@ -148,6 +148,40 @@ def test_no_tokens(backend: Backend, connect: Connect, records: Records) -> None
     assert not [each for each in everything if "secret" in each]
 
 
+class Broken(logging.Handler):
+    """Fails on each record."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        raise ConnectionError("the server of the logs is gone")
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_handler_that_fails_ends_no_renewals(backend: Backend, connect: Connect, records: Records) -> None:
+    broken, client = Broken(), connect(backend.url)
+    # kazoo does not connect while a handler fails.
+    client.lock(backend.name()).acquire().release()  # type: ignore[union-attr]
+    logging.getLogger("fencepost").addHandler(broken)
+    try:
+        # Its loss is logged at the client's timer.
+        lost = client.lock(backend.name(), max_hold=0.05).acquire()
+        assert lost is not None
+        assert lost.lost.wait(30)
+        grant = client.lock(backend.name(), max_hold=0.1).acquire(timeout=30)
+        assert grant is not None
+        assert grant.lost.wait(30)
+    finally:
+        logging.getLogger("fencepost").removeHandler(broken)
+
+
+def test_kazoo_s_records_have_the_level_of_the_program(backend: Backend) -> None:
+    program = (
+        "import logging, sys, fencepost; logging.basicConfig(level=logging.WARNING, stream=sys.stdout);"
+        "c = fencepost.connect(sys.argv[1]); c.lock(sys.argv[2]).acquire().release(); c.close()"
+    )
+    run = [sys.executable, "-c", program, backend.url, backend.name()]
+    assert subprocess.run(run, check=True, capture_output=True, text=True).stdout == ""
+
+
 def test_a_program_without_logging(tmp_path: object) -> None:
     # A warning that no handler takes would go to the standard error.
     program = (

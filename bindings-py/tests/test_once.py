@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import copy
+import inspect
+import pickle
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -209,8 +213,55 @@ def test_functions_that_make_no_sense(payments: fencepost.Idempotency) -> None:
         once(asyncio.sleep)
     with pytest.raises(fencepost.ConfigError, match="decorate a function"):
         once(17)
+    with pytest.raises(fencepost.ConfigError, match="is a generator function"):
+        once(_numbers)
     with pytest.raises(fencepost.ConfigError, match="the key is 17: give a str"):
         once(print)(Order(17))  # type: ignore[arg-type]
+
+
+def _numbers() -> Iterator[int]:
+    yield 17
+
+
+def test_a_result_that_cannot_describe_itself(payments: fencepost.Idempotency) -> None:
+    pay = payments.once(key=lambda key, _value: key)(lambda _key, value: value)
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    for key, value in (("huge", 10**5000), ("deep", deep)):
+        with pytest.raises(fencepost.ConfigError, match="cannot store"):
+            pay(key, value)
+
+
+def test_a_function_is_pickled_by_its_name(
+    payments: fencepost.Idempotency, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pay = payments.once(key=str)(_pay)
+    monkeypatch.setattr(sys.modules[__name__], "_pay", pay)
+    assert pickle.loads(pickle.dumps(pay)) is pay
+    assert copy.deepcopy(pay) is pay
+
+
+def _pay(order: str) -> str:
+    return order
+
+
+async def test_a_function_without_async_runs_once(apayments: fencepost.asyncio.Idempotency) -> None:
+    ran = []
+
+    def pay(order: str) -> int:
+        ran.append(order)
+        return 17
+
+    once: Any = apayments.once(key=str)(pay)  # type: ignore[arg-type]
+    assert [await once("order-17") for _ in range(3)] == [17, 17, 17]
+    assert ran == ["order-17"]
+
+
+async def test_frameworks_see_a_coroutine_function(apayments: fencepost.asyncio.Idempotency) -> None:
+    pay = apayments.once(key=str)(asyncio.sleep)
+    asks = inspect if sys.version_info >= (3, 12) else asyncio
+    assert asks.iscoroutinefunction(pay)
 
 
 async def test_a_coroutine_function_runs_once(apayments: fencepost.asyncio.Idempotency) -> None:

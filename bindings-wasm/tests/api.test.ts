@@ -147,6 +147,8 @@ for (const make of BACKENDS) {
         b.lock(name).using(() => Promise.reject(failure)),
         (error) => error === failure,
       );
+      // @ts-expect-error a function is missing
+      await assert.rejects(b.lock(name).using(), { name: "ConfigError", message: /a function of the grant/ });
       const free = await a.lock(name).tryAcquire();
       assert.ok(free);
       await assert.rejects(

@@ -80,9 +80,13 @@ export class Lock {
   /**
    * Runs `body` with a grant, and releases the grant afterwards: a scope for programs without `await using`.
    *
-   * @throws NotAcquired after the timeout; LockLost if the grant was lost meanwhile, unless the body threw.
+   * @throws NotAcquired after the timeout; LockLost if the grant was lost meanwhile, unless the body threw; ConfigError
+   * without a function.
    */
   async using<T>(body: (grant: Grant) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
+    if (typeof body !== "function") {
+      throw unreadable("give using() a function of the grant");
+    }
     const grant = await this.#checked(options ?? {}, (timeout, signal) => this.#grant(timeout, signal, false));
     let result: T;
     try {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import copy
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -107,6 +107,10 @@ class BaseOnce(Generic[P, R]):
     def __init__(self, operations: Operations, function: Callable[P, R], how: How) -> None:
         if not callable(function):
             raise unreadable(f"{function!r} cannot be called: decorate a function")
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            raise unreadable(
+                f"{function!r} is a generator function, whose body runs after the call has ended"
+            )
         me: Any = self
         update_wrapper(me, function)
         self._operations = operations
@@ -118,9 +122,16 @@ class BaseOnce(Generic[P, R]):
         """The function as a method of an object."""
         if instance is None:
             return self
-        bound = copy.copy(self)
+        bound = object.__new__(type(self))
+        bound.__dict__.update(self.__dict__)
         bound._first = (instance,)
         return bound
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        """Pickled as functions and methods are: by name."""
+        if self._first:
+            return getattr, (self._first[0], self.__wrapped__.__name__)
+        return self.__wrapped__.__qualname__
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} in {self._operations.scope!r} of {self.__wrapped__!r}>"
@@ -144,4 +155,7 @@ def noting(error: BaseException) -> Iterator[None]:
 
 def text_of(error: Exception) -> bytes:
     """The text of an error, as a result."""
-    return str(error).encode(errors="replace")
+    try:
+        return str(error).encode(errors="replace")
+    except Exception:  # It cannot describe itself.
+        return type(error).__name__.encode()

@@ -18,7 +18,7 @@ from .._engine.timer import LATE, TURN
 from .._engine.waiter import Waiter
 from .._engine.wording import shown
 from .._fencepost import Command, Settings
-from ..errors import MisuseError
+from ..errors import FencepostError, MisuseError
 from .arguments import Duration, micros
 from .connect import SyncDriver
 from .noncopyable import Noncopyable
@@ -41,7 +41,7 @@ def to_the_end(verb: Verb[Asking, Rest, Given]) -> Verb[Asking, Rest, Given]:
     def carried(calls: Calls, contender: Asking, /, *rest: Rest.args, **named: Rest.kwargs) -> Given:
         try:
             return verb(calls, contender, *rest, **named)
-        except Exception:
+        except FencepostError:
             raise
         except BaseException:
             calls._engine.hand_over(contender)

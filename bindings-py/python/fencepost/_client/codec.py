@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._engine.record import Record
-from .._engine.wording import shown, unreadable
+from .._engine.wording import described, shown, unreadable
 from ..errors import Refused, StoredError
 
 ERROR = "error"
@@ -32,11 +32,11 @@ class Codec:
             result = self.encode(value)
         except Exception as error:
             raise unreadable(
-                f"{shown(name)}: the result is {shown(repr(value))}, which the codec {self.tag!r} cannot "
+                f"{shown(name)}: the result is {described(value)}, which the codec {self.tag!r} cannot "
                 f"store: {error}"
             ) from error
         if not isinstance(result, bytes):
-            raise unreadable(f"{shown(name)}: the codec {self.tag!r} gave {shown(repr(result))}, not bytes")
+            raise unreadable(f"{shown(name)}: the codec {self.tag!r} gave {described(result)}, not bytes")
         return result
 
     def value_of(self, name: str, record: Record) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from ..errors import CleanupIncomplete, ReleaseUnconfirmed
 from ..hub._clock import now
 from .contender import Contender, Wake
@@ -57,7 +59,17 @@ class Closing(CriticalSection):
     def run_callbacks(self) -> None:
         """Outside of the section: reports losses, and closes the driver if it is time."""
         while self._callbacks:
-            self._callbacks.popleft()()
+            try:
+                self._callbacks.popleft()()
+            except Exception as error:
+                self.callback_failed(error)
+
+    def callback_failed(self, error: Exception) -> None:
+        """The program's code has failed: an ``on_lost``, or a handler of its logging. It must not end the
+        thread that renews the other grants.
+        """
+        thread = threading.current_thread()
+        threading.excepthook(threading.ExceptHookArgs((type(error), error, error.__traceback__, thread)))
 
     def _dispose_later(self) -> None:
         self._dispose_at = None

@@ -174,6 +174,10 @@ class CriticalSection:
         except Exception as error:
             self.note(command.id, error)
             self.hub.failed(now(), command.id, "unknown")
+            if not is_fault(error) and threading.current_thread() is threading.main_thread():
+                # A signal handler of the program has raised it.
+                self.timer.schedule(now())
+                raise
             self.fail(error)
 
     def _handle_event(self, event: Event) -> None:

@@ -124,11 +124,20 @@ class Intents(CriticalSection):
         self.hub.extend(now(), contender.key)
 
     def _release(self, contender: Contender) -> None:
-        self.hub.release(now(), contender.key)
-        self._releasing(contender)
+        # The state is first: a signal handler may handle the answer before this method ends.
+        contender.state = State.RELEASING
+        try:
+            self.hub.release(now(), contender.key)
+        except MisuseError:
+            contender.state = State.HELD
+            raise
+        self._wake(contender)
 
     def _releasing(self, contender: Contender) -> None:
         contender.state = State.RELEASING
+        self._wake(contender)
+
+    def _wake(self, contender: Contender) -> None:
         self._waking.extend(contender.waiters)
         contender.waiters = []
 

@@ -78,14 +78,12 @@ class LoopEngine(Engine):
             if contender is not None:
                 self.unclaimed.granted(contender)
 
-    def run_callbacks(self) -> None:
-        """See Engine. It drops the calls for a loop that is closed."""
-        while self._callbacks:
-            try:
-                super().run_callbacks()
-            except RuntimeError:
-                if not self.loop.is_closed():
-                    raise
+    def callback_failed(self, error: Exception) -> None:
+        """See Engine. A call for a loop that is closed is dropped."""
+        if not self.loop.is_closed():
+            self.loop.call_exception_handler(
+                {"message": "code of the program failed that fencepost has called", "exception": error}
+            )
 
     def outlive(self) -> None:
         """The loop was closed before the client. Releases all grants, and cancels all acquires."""

@@ -13,6 +13,14 @@ def shown(name: str) -> str:
     return name if len(name) <= _MOST_SHOWN else f"{name[:_MOST_SHOWN]}…"
 
 
+def described(value: object) -> str:
+    """A value for an error's text, even if it cannot describe itself."""
+    try:
+        return shown(repr(value))
+    except Exception:
+        return f"an object of {type(value).__name__}"
+
+
 def unreadable(text: str) -> ConfigError:
     """The error for a value of a wrong type."""
     return ConfigError(text, 109, "unreadable-settings")

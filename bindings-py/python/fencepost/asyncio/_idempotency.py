@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
+import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, Concatenate, TypeVar, overload
@@ -187,6 +190,11 @@ class Once(BaseOnce[P, Awaitable[T]]):
     def __init__(self, scope: Idempotency, function: Callable[P, Awaitable[T]], how: How) -> None:
         super().__init__(scope._operations, function, how)
         self._scope = scope
+        # Frameworks ask whether they may call it in the loop.
+        if sys.version_info >= (3, 12):
+            inspect.markcoroutinefunction(self)
+        else:
+            self._is_coroutine = asyncio.coroutines._is_coroutine  # type: ignore[attr-defined]
 
     @overload
     def __get__(self, instance: None, owner: type) -> Once[P, T]: ...
@@ -210,7 +218,9 @@ class Once(BaseOnce[P, Awaitable[T]]):
             if claim.replayed:
                 return Outcome(claim.result, True)
             try:
-                value = await self.__wrapped__(*given, **kwargs)
+                called: Any = self.__wrapped__(*given, **kwargs)
+                # A function without `async` has run already, and its result must not be lost.
+                value: T = await called if inspect.isawaitable(called) else called
             except Exception as error:
                 meaning = how.meaning(error)
                 with noting(error):

@@ -30,8 +30,8 @@ use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
 use crate::{
-    AcquireTimeout, AttemptId, Cause, CommandId, ContenderId, Fence, Instant, Intent, Misuse, Refusal, Timer,
-    jitter::Jitter, outbox::Outbox, states::Trail,
+    AcquireTimeout, AttemptId, Cause, CommandId, ContenderId, Fence, Instant, Intent, Loss, Misuse, Refusal,
+    Timer, jitter::Jitter, outbox::Outbox, states::Trail,
 };
 
 use super::{
@@ -202,7 +202,11 @@ impl Contender {
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
             (Intent::Complete(_) | Intent::Leave, _) if !is_claim => return Err(Misuse::NotAClaim),
             (Intent::Downgrade, _) if is_claim => return Err(Misuse::NotAWriter),
-            // The grant has ended by the holder's clock, but the driver has not reported the time yet.
+            // The grant has ended by the holder's clock, but the driver has not reported the time yet. A claim has no
+            // `max_hold`.
+            (Intent::Extend | Intent::Release, Phase::Held) if self.out.expired(Timer::MaxHold, now) => {
+                self.lose(now, Loss::MaxHold, Cause::none());
+            }
             (Intent::Extend, Phase::Held) if self.out.expired(Timer::Validity, now) => self.lease_ended(now),
             (Intent::Release, Phase::Held) if !is_claim && self.out.expired(Timer::Validity, now) => {
                 self.lease_ended(now);

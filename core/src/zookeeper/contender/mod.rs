@@ -259,6 +259,11 @@ impl Contender {
             {
                 self.lose(Loss::LeaseEnded, Cause::none());
             }
+            (Intent::Extend | Intent::Release | Intent::Downgrade, Phase::Held(_))
+                if self.out.expired(Timer::MaxHold, now) =>
+            {
+                self.lose(Loss::MaxHold, Cause::none());
+            }
             // The hub has requested a probe. Its confirmation extends the grant.
             (Intent::Extend, Phase::Held(_)) => {}
             (Intent::Release, Phase::Held(_)) => self.release(),

@@ -22,6 +22,8 @@ cases! { "redis":
     not_renewed, "Without renewal a grant ends by itself, unless it is extended.";
     longest_hold, "The cap on the hold is reached: told, and released.",
         "redisson#3521, python-redis-lock#106";
+    longest_hold_passed, "The longest hold has passed, and the driver has not said so, as after a pause of the process: an extension or a release finds the grant lost.",
+        "a loop that was blocked for longer than max_hold released without an error";
     closed_while_holding, "The client is closed under a holder: lost, with the command that told.";
 }
 
@@ -111,6 +113,21 @@ fn longest_hold(story: &mut Recorder) {
         .says(&[])
         .close(key)
         .leaves(0);
+}
+
+fn longest_hold_passed(story: &mut Recorder) {
+    let key = open_with(story, "max_hold", json!(2_500_000));
+    story.acquire(key).granted(FENCE);
+    story
+        .after(3_000_000)
+        .extend(key)
+        .says(&["lost max-hold", "call"]);
+    story.own().says(&[]).acquire(key).granted(FENCE);
+    story
+        .after(3_000_000)
+        .release(key)
+        .says(&["lost max-hold", "call"]);
+    story.own().says(&[]).close(key).leaves(0);
 }
 
 fn closed_while_holding(story: &mut Recorder) {

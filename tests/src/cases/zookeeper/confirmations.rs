@@ -42,6 +42,7 @@ cases! { "zookeeper":
         "the simulator: a follower's report that a second partition holds back, though a confirmation that was sent before it is answered";
     longest_hold, "The cap on the hold is reached: told, and the node deleted.",
         "redisson#3521, python-redis-lock#106: hung holders that are renewed for ever";
+    longest_hold_passed, "The longest hold has passed, and the driver has not said so, as after a pause of the process: a release finds the grant lost.";
 }
 
 fn new_session(story: &mut Recorder) {
@@ -264,6 +265,17 @@ fn seal_lost(story: &mut Recorder) {
     story.fail("sync", "unknown").says(&[]).waits_for(Some("renew"));
     story.timeout().says(&["sync"]).done("sync");
     story.says(&["extended", "get"]);
+}
+
+fn longest_hold_passed(story: &mut Recorder) {
+    warm(story);
+    let mut settings = settings();
+    settings["max_hold"] = json!(2_500_000);
+    let key = story.open(&settings);
+    story.acquire(key).created(3, 41).children(&[&own(key, 3)]);
+    story.says(&["acquired"]).after(2_600_000).release(key);
+    story.says(&["lost max-hold", "delete"]);
+    story.done("delete").close(key).leaves(0);
 }
 
 fn longest_hold(story: &mut Recorder) {

@@ -18,7 +18,7 @@ from ..._fencepost import Address, Command, Hub, is_from_replica
 from ...hub._clock import now
 from ._background import Background
 from ._connection_pool import ConnectionPool
-from ._errors import answer, failure
+from ._errors import answer, failure, is_expected
 from ._settings import ANSWER_WITHIN, SILENT_AFTER, address_of, client_settings
 from ._wire import pack
 
@@ -57,6 +57,14 @@ class RedisDriver:
         """See Driver."""
         self._background.submit(command)
 
+    def _interrupted(self, id: int, connection: Any, sent: bool) -> None:
+        """A signal handler of the program has raised an exception. The answer may still come, so no other
+        command may use this connection.
+        """
+        if connection is not None:
+            connection.disconnect()
+        self._engine.failed(id, "unknown" if sent else "not-sent", None)
+
     def carry_out(self, command: Command, contender: Contender) -> None:
         """See Driver: one round trip."""
         if command.operation != "call":
@@ -83,6 +91,9 @@ class RedisDriver:
             connection._sock.settimeout(limit)
             value = connection.read_response(disable_decoding=True)
         except Exception as error:
+            if sent and not is_expected(error):
+                self._interrupted(id, connection, sent)
+                raise
             text = answer(error)
             if connection is not None:
                 if text is not None and is_from_replica(text):
@@ -99,10 +110,7 @@ class RedisDriver:
                 engine.note(id, error)
                 engine.report(engine.hub.error_reply, id, text, mine=contender)
         except BaseException:
-            # Interrupted: the answer may still come, so no other command may use this connection.
-            if connection is not None:
-                connection.disconnect()
-            engine.failed(id, "unknown" if sent else "not-sent", None)
+            self._interrupted(id, connection, sent)
             raise
         else:
             self._pool.give(connection)

@@ -18,7 +18,7 @@ from ._poll_handler import PollHandler
 _log = logging.getLogger("fencepost.kazoo")
 _log.addHandler(logging.NullHandler())
 # Its DEBUG records have the passwords of sessions, and the nodes' paths, in which tokens are.
-_log.setLevel(logging.INFO)
+_log.addFilter(lambda record: record.levelno >= logging.INFO)
 
 
 class OwnClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
