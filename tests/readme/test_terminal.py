@@ -56,6 +56,12 @@ class Terminal:
         os.waitpid(self._process, 0)
 
 
+def beside(*command: str) -> subprocess.Popen[str]:
+    """Starts a program without a terminal."""
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+
+
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
     opened = Terminal(tmp_path)
@@ -122,7 +128,7 @@ def test_an_interrupt_ends_a_script(terminal: Terminal, name: str, tmp_path: Pat
 
 def test_an_interrupt_ends_a_script_that_waits(terminal: Terminal, name: str, tmp_path: Path) -> None:
     (tmp_path / "deploy").write_text(f"fencepost exec --status-fd 3 {name} -- true 3>&1\necho DEPLOYED\n")
-    with subprocess.Popen(["fencepost", "exec", name, "--", "sh", "-c", "echo held; cat"], **PIPES) as holder:
+    with beside("fencepost", "exec", name, "--", "sh", "-c", "echo held; cat") as holder:
         assert holder.stdout is not None
         assert holder.stdout.readline() == "held\n"
         terminal.type("bash deploy\n")
@@ -143,13 +149,9 @@ def test_a_stopped_command_ends_by_an_interrupt(terminal: Terminal, name: str) -
     terminal.until(re.escape(PROMPT))
 
 
-#: How a program is started beside the tests.
-PIPES = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-
-
 def test_a_lock_is_held_on_through_a_new_size_of_the_window(terminal: Terminal, name: str) -> None:
     run = ["fencepost", "exec", "--json", "--status-fd", "1", "--min-hold", "60s", name, "--", "true"]
-    with subprocess.Popen(run, **PIPES) as running:
+    with beside(*run) as running:
         assert running.stdout is not None
         for line in running.stdout:
             if '"exited"' in line:
@@ -190,7 +192,7 @@ def test_what_a_command_leaves_behind_is_waited_for(terminal: Terminal, name: st
 
 def test_another_process_guards_the_command_when_the_first_was_killed(terminal: Terminal, name: str) -> None:
     run = ["fencepost", "exec", "--ttl", "5s", name, "--", "sh", "-c", "echo held; cat"]
-    with subprocess.Popen(run, stderr=subprocess.PIPE, **PIPES) as running:
+    with beside(*run) as running:
         assert running.stdout is not None
         assert running.stderr is not None
         assert running.stdout.readline() == "held\n"
