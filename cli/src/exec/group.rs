@@ -6,11 +6,14 @@ use nix::{
     errno::Errno,
     sys::{
         signal::{Signal, killpg},
-        wait::{Id, WaitPidFlag, WaitStatus, waitid, waitpid},
+        wait::{WaitPidFlag, WaitStatus, waitpid},
     },
     unistd::Pid,
 };
 use tokio::process::{Child, Command};
+
+#[cfg(target_os = "linux")]
+use nix::sys::wait::{Id, waitid};
 
 /// The command, and all processes that it has started and that have not left its process group.
 pub(super) struct Group {
@@ -73,6 +76,8 @@ impl Group {
                 _ => return,
             }
         }
+        #[cfg(not(target_os = "linux"))]
+        let _no_subreaper = other;
     }
 
     /// Whether a process of the group is left, after the command itself has ended.
