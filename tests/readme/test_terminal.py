@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -49,6 +49,13 @@ class Terminal:
             assert ready, f"{pattern!r} was not shown: {self.shown!r}"
             self.shown += os.read(self._screen, 4096).decode()
         return found[0]
+
+    def until_foreground(self, right: Callable[[int], bool]) -> None:
+        """Waits until the right group of processes has the terminal."""
+        deadline = time.monotonic() + PATIENCE
+        while not right(os.tcgetpgrp(self._screen)):
+            assert time.monotonic() < deadline, os.tcgetpgrp(self._screen)
+            time.sleep(0.001)
 
     def close(self) -> None:
         """Hangs up."""
@@ -141,10 +148,11 @@ def test_an_interrupt_ends_a_script_that_waits(terminal: Terminal, name: str, tm
 
 
 def test_a_stopped_command_ends_by_an_interrupt(terminal: Terminal, name: str) -> None:
-    terminal.type(f"fencepost exec {name} -- sh -c 'echo st''arts; read x'\n")
-    terminal.until("starts")
+    terminal.type(f"fencepost exec {name} -- sh -c 'echo at=$$; read x'\n")
+    group = int(terminal.until(r"at=\d+\r")[3:])
+    terminal.until_foreground(lambda present: present == group)
     terminal.type("\x1a")
-    terminal.until(r"\^Z")
+    terminal.until_foreground(lambda present: present != group)
     terminal.type("\x03")
     terminal.until(re.escape(PROMPT))
 
