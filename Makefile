@@ -166,6 +166,7 @@ javascript-suite:
 
 shared-suite:
 	CARGO_PROFILE_DEV_DEBUG=line-tables-only $(SERVERS) $(SUITE) readme $(PYTHON) -m pytest -q tests/readme
+	$(SERVERS) $(SUITE) terminal $(PYTHON) -m pytest -q cli/tests/terminal
 	$(SUITE) replay $(PYTHON) -m pytest -q tests/replay
 	$(SUITE) replay-js node tests/replay/replay.mjs
 	$(SERVERS) $(SUITE) mixed $(PYTHON) -m pytest -q tests/mixed
@@ -256,6 +257,7 @@ lint: ## formatting and lints of every language
 	.venv/bin/mypy --strict --scripts-are-modules bindings-c/man/pages
 	.venv/bin/mypy --strict tests/readme tests/selection tools/closing-lines tools/pages tools/stutter tests/release/test_version.py tests/release/test_changes.py --scripts-are-modules
 	.venv/bin/mypy --strict tools/api
+	.venv/bin/mypy --strict cli/tests/terminal
 	cd tools/dist && ../../.venv/bin/mypy --strict . ../../tests/release/test_parts.py
 	cd tests/dist && MYPYPATH=../readme ../../.venv/bin/mypy --strict .
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost

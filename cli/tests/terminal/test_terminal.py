@@ -15,8 +15,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from running import COMMAND
 
+ROOT = Path(__file__).resolve().parents[3]
+COMMAND = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "fencepost"
 #: Bounds every wait.
 PATIENCE = 30.0
 PROMPT = "ready> "
