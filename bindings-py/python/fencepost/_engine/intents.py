@@ -124,20 +124,16 @@ class Intents(CriticalSection):
         self.hub.extend(now(), contender.key)
 
     def _release(self, contender: Contender) -> None:
+        self._releasing(contender, self.hub.release)
+
+    def _releasing(self, contender: Contender, verb: Callable[..., None], *arguments: object) -> None:
         # The state is first: a signal handler may handle the answer before this method ends.
-        contender.state = State.RELEASING
+        before, contender.state = contender.state, State.RELEASING
         try:
-            self.hub.release(now(), contender.key)
+            verb(now(), contender.key, *arguments)
         except MisuseError:
-            contender.state = State.HELD
+            contender.state = before
             raise
-        self._wake(contender)
-
-    def _releasing(self, contender: Contender) -> None:
-        contender.state = State.RELEASING
-        self._wake(contender)
-
-    def _wake(self, contender: Contender) -> None:
         self._waking.extend(contender.waiters)
         contender.waiters = []
 
@@ -175,11 +171,10 @@ class Intents(CriticalSection):
                 if contender.key not in self._contenders or not (is_lost or contender.state is State.HELD):
                     raise self.why_not_held(contender)
                 try:
-                    verb(now(), contender.key, *arguments)
+                    self._releasing(contender, verb, *arguments)
                 except MisuseError as error:
                     raise (contender.error() if is_lost else error) from None
                 contender.refusal = None
-                self._releasing(contender)
                 self._drain(contender if mine else None)
             except BaseException as error:
                 self._interrupted(error)

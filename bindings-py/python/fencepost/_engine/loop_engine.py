@@ -82,7 +82,7 @@ class LoopEngine(Engine):
         """See Engine. A call for a loop that is closed is dropped."""
         if not self.loop.is_closed():
             self.loop.call_exception_handler(
-                {"message": "code of the program failed that fencepost has called", "exception": error}
+                {"message": "an on_lost, or a handler of logging, has failed", "exception": error}
             )
 
     def outlive(self) -> None:
