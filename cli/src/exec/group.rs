@@ -61,8 +61,8 @@ impl Group {
         None
     }
 
-    /// Waits for what the command has left behind and what has ended. Otherwise it would stay in the table of processes
-    /// until fencepost ends. `other` is a child of fencepost itself.
+    /// Reaps processes that the command left behind and that have ended: they would be zombies until fencepost ends.
+    /// `other` is a child of fencepost itself, which this does not reap.
     pub(super) fn reap(&self, other: Option<Pid>) {
         #[cfg(target_os = "linux")]
         while let Ok(status) = waitid(

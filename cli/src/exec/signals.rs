@@ -83,9 +83,7 @@ impl Signals {
         })
         .await
     }
-}
 
-impl Signals {
     /// The next signal that ends a process by default. It is cancel safe.
     pub(super) async fn next_of_the_end(&mut self) -> Signal {
         loop {

@@ -48,10 +48,17 @@ pub(super) struct Watch<'a> {
     /// The reason of a loss that the client has reported.
     lost: Option<&'static str>,
     terminal: Terminal,
-    is_stopped: bool,
-    /// Whether the command was stopped because it used the terminal. A shell that puts fencepost in the foreground does
-    /// not report that.
-    wants_terminal: bool,
+    stopped: Option<Stopped>,
+}
+
+/// Why the command is stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stopped {
+    /// It used the terminal. It gets the terminal when fencepost has it: a shell does not report that it has put
+    /// fencepost in the foreground.
+    ByTerminal,
+    /// By Ctrl-Z, for example.
+    BySignal,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,8 +101,7 @@ impl<'a> Watch<'a> {
             is_left: true,
             lost: None,
             terminal: Terminal::of_this_process(),
-            is_stopped: false,
-            wants_terminal: false,
+            stopped: None,
         }
     }
 
@@ -109,8 +115,8 @@ impl<'a> Watch<'a> {
         loop {
             self.is_left = status.is_none() || self.group.is_alive();
             self.decide(status.is_some());
-            if self.wants_terminal && self.terminal.lend(self.group.id()) {
-                (self.wants_terminal, self.is_stopped) = (false, false);
+            if self.stopped == Some(Stopped::ByTerminal) && self.terminal.lend(self.group.id()) {
+                self.stopped = None;
             }
             if let Some(status) = status
                 && !self.is_left
@@ -143,14 +149,14 @@ impl<'a> Watch<'a> {
         match signal {
             Signal::SIGCHLD => self.look_at_children(),
             Signal::SIGCONT => {
-                self.is_stopped = false;
+                self.stopped = None;
                 self.group.signal(signal);
             }
             _ => {
                 self.group.signal(signal);
-                if self.is_stopped && signals::ends(signal) {
+                if self.stopped.is_some() && signals::ends(signal) {
                     // A process that was stopped handles a signal only when it goes on.
-                    self.is_stopped = false;
+                    self.stopped = None;
                     self.group.signal(Signal::SIGCONT);
                 }
             }
@@ -160,14 +166,10 @@ impl<'a> Watch<'a> {
     /// A child of this process has stopped or ended.
     fn look_at_children(&mut self) {
         match self.group.stopped_by() {
-            Some(Signal::SIGTTIN | Signal::SIGTTOU) => {
-                self.is_stopped = true;
-                self.wants_terminal = true;
-            }
+            Some(Signal::SIGTTIN | Signal::SIGTTOU) => self.stopped = Some(Stopped::ByTerminal),
             Some(_) => {
+                self.stopped = Some(Stopped::BySignal);
                 // Ctrl-C reaches fencepost again.
-                self.is_stopped = true;
-                self.wants_terminal = false;
                 self.terminal.take_back();
             }
             None => {}
@@ -214,7 +216,6 @@ impl<'a> Watch<'a> {
         self.right.look();
         let now = clock::now();
         self.inform_guard();
-        let kill_by = self.kill_by();
         if self.why.is_none() {
             let due = self.right.deadline().minus(self.plan.notice());
             let too_long = self.plan.max_hold.map(|limit| self.started.plus(limit));
@@ -239,7 +240,7 @@ impl<'a> Watch<'a> {
             self.end(now, self.plan.grace);
         }
         if let Stage::Ending { kill_at } = self.stage
-            && now >= kill_by.map_or(kill_at, |kill_by| kill_by.min(kill_at))
+            && now >= self.kill_by().map_or(kill_at, |kill_by| kill_by.min(kill_at))
         {
             self.signal(Signal::SIGKILL);
             self.stage = Stage::Killed;
@@ -303,7 +304,7 @@ impl<'a> Watch<'a> {
         if self.plan.on_lost != OnLost::Warn {
             pause = pause.min(self.right.deadline().minus(self.plan.notice()).since(now));
         }
-        if self.wants_terminal {
+        if self.stopped == Some(Stopped::ByTerminal) {
             pause = pause.min(LOOK_AT_TERMINAL);
         }
         if let Some(limit) = self.plan.max_hold {
