@@ -32,6 +32,21 @@ pub struct Machine<B, S> {
     pub on: core::marker::PhantomData<fn() -> B>,
 }
 
+impl<B, S> Machine<B, S> {
+    /// Other locks that can meet the same. They have no settings in transcripts.
+    pub const fn with<T>(&self, name: &'static str, make: fn(Number, u8, u64) -> T) -> Machine<B, T> {
+        Machine {
+            name,
+            make,
+            settings: None,
+            fair: self.fair,
+            longest: self.longest,
+            profile: self.profile,
+            on: core::marker::PhantomData,
+        }
+    }
+}
+
 /// One run: everything that it takes to walk it again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {

@@ -179,15 +179,7 @@ const fn exclusive_but(
     name: &'static str,
     make: fn(u8, u8, u64) -> Fencepost<fencepost_core::zookeeper::ZooKeeper>,
 ) -> Machine<zookeeper::Servers, Fencepost<fencepost_core::zookeeper::ZooKeeper>> {
-    Machine {
-        name,
-        make,
-        settings: None,
-        fair: machines::ZOOKEEPER_MUTEX.fair,
-        longest: machines::ZOOKEEPER_MUTEX.longest,
-        profile: machines::ZOOKEEPER_MUTEX.profile,
-        on: std::marker::PhantomData,
-    }
+    machines::ZOOKEEPER_MUTEX.with(name, make)
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! Wrong inspections, beside correct contenders; and a holder that does not watch its node, beside correct inspections.
 
-use core::marker::PhantomData;
-
 use fencepost_core::zookeeper::ZooKeeper;
 
 use crate::{
@@ -27,15 +25,7 @@ const fn like_it<S: Subject<Servers>>(
     name: &'static str,
     make: fn(Number, u8, u64) -> S,
 ) -> Machine<Servers, S> {
-    Machine {
-        name,
-        make,
-        settings: None,
-        fair: ZOOKEEPER_INSPECTION.fair,
-        longest: ZOOKEEPER_INSPECTION.longest,
-        profile: ZOOKEEPER_INSPECTION.profile,
-        on: PhantomData,
-    }
+    ZOOKEEPER_INSPECTION.with(name, make)
 }
 
 fn small(client: Number, crashes: u8, seed: u64, oversight: Option<Oversight>) -> Inspected {

@@ -222,15 +222,7 @@ const fn both(
     name: &'static str,
     make: fn(Number, u8, u64) -> zookeeper::Both,
 ) -> Machine<ZooKeeperServers, zookeeper::Both> {
-    Machine {
-        name,
-        make,
-        settings: None,
-        fair: machines::ZOOKEEPER_MULTI_LOCK.fair,
-        longest: machines::ZOOKEEPER_MULTI_LOCK.longest,
-        profile: machines::ZOOKEEPER_MULTI_LOCK.profile,
-        on: PhantomData,
-    }
+    machines::ZOOKEEPER_MULTI_LOCK.with(name, make)
 }
 
 static ONE_BY_ONE: Mutant<ZooKeeperServers, zookeeper::Both> = Mutant {
@@ -243,15 +235,10 @@ static ONE_BY_ONE: Mutant<ZooKeeperServers, zookeeper::Both> = Mutant {
 };
 
 /// The same locks without their mistakes.
-pub static CORRECT_REDIS: Machine<RedisServers, redis::Small> = Machine {
-    name: "small-redis",
-    make: |client, crashes, _seed| redis::Small::new(owner(client, crashes), None),
-    settings: None,
-    fair: machines::REDIS_STRING.fair,
-    longest: machines::REDIS_STRING.longest,
-    profile: machines::REDIS_STRING.profile,
-    on: PhantomData,
-};
+pub static CORRECT_REDIS: Machine<RedisServers, redis::Small> = machines::REDIS_STRING
+    .with("small-redis", |client, crashes, _seed| {
+        redis::Small::new(owner(client, crashes), None)
+    });
 
 /// See [`CORRECT_REDIS`].
 pub static CORRECT_BOTH: Machine<ZooKeeperServers, zookeeper::Both> =

@@ -34,22 +34,16 @@ fn make<C: Subject<Servers>>(
 
 /// Lists of a lock, and breaks.
 pub static REDIS_INSPECTION: Machine<Servers, AtALock<Fencepost<Redis>>> = Machine {
-    name: "redis-inspection",
-    make: |client, crashes, seed| make(&REDIS_STRING, client, crashes, seed),
     settings: REDIS_STRING.settings,
-    fair: REDIS_STRING.fair,
-    longest: REDIS_STRING.longest,
-    profile: REDIS_STRING.profile,
-    on: REDIS_STRING.on,
+    ..REDIS_STRING.with("redis-inspection", |client, crashes, seed| {
+        make(&REDIS_STRING, client, crashes, seed)
+    })
 };
 
 /// Lists of a lock that owners have acquired twice, and breaks: both holds are lost.
 pub static REDIS_INSPECTION_OWNERS: Machine<Servers, AtALock<Owner<Redis>>> = Machine {
-    name: "redis-inspection-owners",
-    make: |client, crashes, seed| make(&REDIS_OWNERS, client, crashes, seed),
     settings: REDIS_OWNERS.settings,
-    fair: REDIS_OWNERS.fair,
-    longest: REDIS_OWNERS.longest,
-    profile: REDIS_OWNERS.profile,
-    on: REDIS_OWNERS.on,
+    ..REDIS_OWNERS.with("redis-inspection-owners", |client, crashes, seed| {
+        make(&REDIS_OWNERS, client, crashes, seed)
+    })
 };
