@@ -12,8 +12,8 @@ import { address, control, eventually, proxy, restore, within } from "./support/
 const SOON = 10_000;
 const NOWHERE = "127.0.0.1:1";
 
-type Judged = { readonly reply: Error } | { readonly failure: string };
-type ClassifyError = (error: unknown) => Judged;
+type Classified = { readonly reply: Error } | { readonly failure: string };
+type ClassifyError = (error: unknown) => Classified;
 
 /** A row's work is in a list: what goes wrong before it begins is no error of the library. */
 type Work = [Promise<unknown>];

@@ -26,13 +26,13 @@ impl states::State for State {
     const MACHINE: &'static str = "semaphore";
     #[rustfmt::skip]
     const TRANSITIONS: &'static [(Self, Self, &'static str)] = &[
-        (Idle,       Queueing,     "acquire"),
-        (Queueing,     Taking,     "first in the queue"),
-        (Queueing,     Leaving,    "refusal: timeout, cancel, a failed try, another number of permits, error"),
+        (Idle,       Queueing,   "acquire"),
+        (Queueing,   Taking,     "first in the queue"),
+        (Queueing,   Leaving,    "refusal: timeout, cancel, a failed try, another number of permits, error"),
         (Taking,     Restarting, "the place is lost; a permit came before the number of permits was known"),
         (Taking,     Held,       "a permit is taken"),
         (Taking,     Leaving,    "refusal: timeout, cancel, a failed try, another number of permits, error"),
-        (Restarting, Queueing,     "all is given back"),
+        (Restarting, Queueing,   "all is given back"),
         (Restarting, Leaving,    "refusal: timeout, cancel, an error, a node that the server keeps"),
         (Held,       Leaving,    "release, loss"),
         (Leaving,    Idle,       "all is given back"),
