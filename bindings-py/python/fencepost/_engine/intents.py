@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 from .._fencepost import Command, Settings, misuse
-from ..errors import MisuseError, WrongProcess
+from ..errors import FencepostError, MisuseError, WrongProcess
 from ..hub._clock import now
 from .claim import ClaimContender
 from .contender import Contender, State
@@ -131,7 +131,7 @@ class Intents(CriticalSection):
         before, contender.state = contender.state, State.RELEASING
         try:
             verb(now(), contender.key, *arguments)
-        except MisuseError:
+        except FencepostError:  # The core has refused the call, and nothing has begun.
             contender.state = before
             raise
         self._waking.extend(contender.waiters)
