@@ -112,6 +112,15 @@ impl Event {
             Self::Refused { .. } => "refused",
         }
     }
+
+    /// Until when the grant is valid, in an event that says so.
+    pub(crate) const fn valid_until_mut(&mut self) -> Option<&mut Option<Instant>> {
+        match self {
+            Self::Acquired { grant } => Some(&mut grant.valid_until),
+            Self::Extended { valid_until } | Self::Resumed { valid_until } => Some(valid_until),
+            _ => None,
+        }
+    }
 }
 
 /// A contender that an inspection found. Redis stores no waiters, so there it is the holder.
@@ -149,7 +158,8 @@ pub struct Grant {
     pub fence: Option<Fence>,
     /// A claim: how often the operation had been taken over before this grant. It may have run that often. Otherwise 0.
     pub takeovers: u64,
-    /// When the grant stops being valid unless it is renewed; `None` if there is no lease.
+    /// When the grant stops being valid unless it is renewed, at most until the end of `max_hold`; `None` if there is
+    /// neither a lease nor a `max_hold`.
     pub valid_until: Option<Instant>,
 }
 

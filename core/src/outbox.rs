@@ -68,8 +68,11 @@ impl<Q> Outbox<Q> {
         id
     }
 
-    /// Queues an event.
-    pub(crate) fn event(&mut self, event: Event) {
+    /// Queues an event. A grant is valid at most until the longest hold allowed ends, even if its lease is longer.
+    pub(crate) fn event(&mut self, mut event: Event) {
+        if let (Some(longest), Some(valid_until)) = (self.at(Timer::MaxHold), event.valid_until_mut()) {
+            *valid_until = Some(valid_until.map_or(longest, |until| until.min(longest)));
+        }
         self.queue.push_back(Output::Event(event));
     }
 

@@ -271,7 +271,7 @@ impl<F: Family> Hub<F> {
                 if entry.reentry.is_none() {
                     return Some(Output::Event(event));
                 }
-                entry.closing = self.grants.on_event(self.now, key, event);
+                entry.closing = self.grants.on_event(key, event);
                 None
             }
             Output::Wait(wait) => {

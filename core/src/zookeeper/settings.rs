@@ -102,12 +102,7 @@ impl ContenderSettings {
         };
         let lock = self.lock_path().into();
         let ownership = Ownership { owner, kind, lock };
-        let max_hold = self.max_hold;
-        Some(Reentry {
-            ownership,
-            mode,
-            max_hold,
-        })
+        Some(Reentry { ownership, mode })
     }
 
     /// Sets the identifier that the contender writes into its node, for people and other clients: a host's name, for

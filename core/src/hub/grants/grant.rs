@@ -1,7 +1,7 @@
 //! One grant of an owner, and its holds.
 
 use alloc::{collections::VecDeque, string::String, vec::Vec};
-use core::{mem, time::Duration};
+use core::mem;
 
 use crate::{Event, Grant, Instant, Intent, Key, Misuse, states::Trail};
 
@@ -13,7 +13,6 @@ pub(super) struct SharedGrant {
     pub(super) ownership: Ownership,
     pub(super) phase: Phase,
     pub(super) trail: Trail<Phase>,
-    max_hold: Option<Duration>,
     pub(super) holds: Vec<Hold>,
     /// Whether other owners may read: the grant is a reader's, or becomes one.
     pub(super) shared: bool,
@@ -45,8 +44,6 @@ pub(super) enum Phase {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Present {
     grant: Grant,
-    /// When the grant reaches the longest hold allowed.
-    most: Option<Instant>,
     suspended: bool,
     revoke_requested: bool,
     foreign: Option<String>,
@@ -68,7 +65,6 @@ impl SharedGrant {
             ownership: reentry.ownership.clone(),
             phase: Phase::Waiting { foreign: None },
             trail: Trail::NEW,
-            max_hold: reentry.max_hold,
             holds: Vec::from([Hold { key: machine, mode }]),
             shared: mode == Mode::Reader,
             downgrade: None,
@@ -86,11 +82,11 @@ impl SharedGrant {
         matches!(self.phase, Phase::Waiting { .. })
     }
 
-    /// Whether a further hold may join: the lock is held, and neither its lease nor the longest hold allowed is over, even
-    /// if the machine has not reported that yet.
+    /// Whether a further hold may join: the lock is held and the grant is valid, even if the machine has not reported the
+    /// grant's end yet.
     pub(super) fn is_joinable(&self, now: Instant) -> bool {
         match &self.phase {
-            Phase::Held(present) => present.grant.is_valid(now) && present.most.is_none_or(|most| now < most),
+            Phase::Held(present) => present.grant.is_valid(now),
             Phase::Waiting { .. } | Phase::Leaving => false,
         }
     }
@@ -191,18 +187,12 @@ impl SharedGrant {
     }
 
     /// Takes an event of the machine, and queues it for the holds that it concerns. Returns whether the grant is over.
-    pub(super) fn on_event(
-        &mut self,
-        now: Instant,
-        event: Event,
-        events: &mut VecDeque<(Key, Event)>,
-    ) -> bool {
+    pub(super) fn on_event(&mut self, event: Event, events: &mut VecDeque<(Key, Event)>) -> bool {
         let over = self.ends_with(&event);
         match (&mut self.phase, &event) {
             (Phase::Waiting { foreign }, Event::Acquired { grant }) => {
                 let present = Present {
                     grant: *grant,
-                    most: self.max_hold.map(|most| now.plus(most)),
                     suspended: false,
                     revoke_requested: false,
                     foreign: mem::take(foreign),

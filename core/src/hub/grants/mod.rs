@@ -172,12 +172,12 @@ impl Grants {
     }
 
     /// Gives an event of a machine to the holds that it concerns. Returns whether the hub has to close the machine now.
-    pub(super) fn on_event(&mut self, now: Instant, machine: Key, event: Event) -> bool {
+    pub(super) fn on_event(&mut self, machine: Key, event: Event) -> bool {
         let Some(grant) = self.grants.get_mut(&machine) else {
             self.events.push_back((machine, event));
             return false;
         };
-        let over = grant.on_event(now, event, &mut self.events);
+        let over = grant.on_event(event, &mut self.events);
         let closed = over && self.remove(machine);
         if closed {
             self.ended.insert(machine);

@@ -1,7 +1,6 @@
 //! What an acquire of an owner asks for.
 
 use alloc::sync::Arc;
-use core::time::Duration;
 
 use crate::Owner;
 
@@ -41,6 +40,4 @@ pub enum LockKind {
 pub struct Reentry {
     pub(crate) ownership: Ownership,
     pub(crate) mode: Mode,
-    /// The longest hold allowed. Other holds do not join a grant that has reached it.
-    pub(crate) max_hold: Option<Duration>,
 }

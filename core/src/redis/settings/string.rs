@@ -69,12 +69,7 @@ impl StringSettings {
             lock: Arc::clone(&self.name),
         };
         let mode = Mode::Exclusive;
-        let max_hold = self.max_hold;
-        Some(Reentry {
-            ownership,
-            mode,
-            max_hold,
-        })
+        Some(Reentry { ownership, mode })
     }
 
     pub(in crate::redis) fn key(&self) -> Vec<u8> {

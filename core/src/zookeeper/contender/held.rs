@@ -92,17 +92,22 @@ impl Contender {
         self.advance_cleanup();
     }
 
-    /// The hold begins. For a lock of a multi-lock, that is when all of its locks are held.
-    pub(in crate::zookeeper) fn hold(&mut self, now: Instant) {
+    /// All locks of the multi-lock are held, so the hold of this one begins. Returns when the longest hold allowed ends.
+    pub(in crate::zookeeper) fn begin_hold(&mut self, now: Instant) -> Option<Instant> {
         self.acquire.pre_enqueued = false;
-        if let Some(most) = self.settings.max_hold {
-            self.out.set_after(Timer::MaxHold, now, most);
-        }
+        self.start_max_hold(now);
         self.report_revocation();
+        self.out.at(Timer::MaxHold)
+    }
+
+    pub(super) fn start_max_hold(&mut self, now: Instant) {
+        if let Some(longest) = self.settings.max_hold {
+            self.out.set_after(Timer::MaxHold, now, longest);
+        }
     }
 
     /// Reports a revocation request to the holder, once.
-    fn report_revocation(&mut self) {
+    pub(super) fn report_revocation(&mut self) {
         if self.acquire.revocation == Revocation::Requested
             && matches!(self.phase, Phase::Held(_))
             && !self.acquire.pre_enqueued

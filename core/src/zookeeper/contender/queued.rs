@@ -272,6 +272,9 @@ impl Contender {
         self.out.stop_all();
         self.out.set(Timer::Validity, valid_until);
         self.recheck_later(now);
+        if !self.acquire.pre_enqueued {
+            self.start_max_hold(now);
+        }
         let (attempt, fence) = (self.attempt, self.fence());
         self.out.event(Event::Acquired {
             grant: Grant {
@@ -287,8 +290,6 @@ impl Contender {
         // The cleanup may have waited for the timer that was just stopped, and other contenders may wait for the
         // cleanup. So it runs now.
         self.advance_cleanup();
-        if !self.acquire.pre_enqueued {
-            self.hold(now);
-        }
+        self.report_revocation();
     }
 }

@@ -341,7 +341,13 @@ impl MultiLock {
             .collect();
         let Some(grants) = grants else { return false };
         let fence: Option<Fence> = grants.iter().filter_map(|grant| grant.fence).max();
-        let valid_until = grants.iter().filter_map(|grant| grant.valid_until).min();
+        let mut valid_until = grants.iter().filter_map(|grant| grant.valid_until).min();
+        for place in &mut self.places {
+            let longest = place
+                .contender
+                .with_command_ids(&mut self.out, |contender| contender.begin_hold(now));
+            valid_until = valid_until.into_iter().chain(longest).min();
+        }
         self.go_to(Phase::Held { suspended: false });
         self.out.stop_all();
         let attempt = self.attempt;
@@ -352,11 +358,6 @@ impl MultiLock {
             valid_until,
         };
         self.out.event(Event::Acquired { grant });
-        for place in &mut self.places {
-            place
-                .contender
-                .with_command_ids(&mut self.out, |contender| contender.hold(now));
-        }
         true
     }
 }
