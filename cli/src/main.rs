@@ -53,12 +53,15 @@ enum Command {
     Completions(manual::Completions),
     /// Write the manual pages to a directory
     Man(manual::Pages),
-    /// Ends a command whose `exec` was killed or stopped: started by `exec` itself
+}
+
+/// Commands that the program starts itself.
+#[derive(Parser)]
+enum Internal {
+    /// Ends a command whose `exec` was killed or stopped
     #[cfg(unix)]
-    #[command(hide = true)]
     Guard,
-    /// The buyers of one process of a demo: started by the demo itself
-    #[command(hide = true)]
+    /// The buyers of one process of a demo
     Buyers(demo::Options),
 }
 
@@ -66,56 +69,56 @@ enum Command {
 const BROKEN: u8 = 2;
 
 fn main() -> ExitCode {
+    match Internal::try_parse() {
+        #[cfg(unix)]
+        Ok(Internal::Guard) => {
+            exec::guard::run();
+            return ExitCode::SUCCESS;
+        }
+        Ok(Internal::Buyers(options)) => {
+            return in_runtime(async { code_of(demo::run_buyers(options).await) });
+        }
+        Err(_) => {}
+    }
     let arguments = match Arguments::try_parse().map_err(record::explained) {
         Ok(arguments) => arguments,
         #[cfg(unix)]
         Err(error) if error.use_stderr() && is_exec() => return exec::refuse(&error),
         Err(error) => error.exit(),
     };
-    let takes_none = match arguments.command {
-        Command::Demo(_) | Command::Buyers(_) | Command::Completions(_) | Command::Man(_) => true,
-        #[cfg(unix)]
-        Command::Guard => true,
-        _ => false,
-    };
+    let takes_none = matches!(
+        arguments.command,
+        Command::Demo(_) | Command::Completions(_) | Command::Man(_)
+    );
     if arguments.address.is_some() && takes_none {
         let why = "--url before the name of a command is not for this command: `demo` takes it behind its name, and the others talk to no server";
         Arguments::command()
             .error(ErrorKind::ArgumentConflict, why)
             .exit();
     }
-    match &arguments.command {
-        Command::Completions(completions) => return code_of(completions.print(&mut Arguments::command())),
-        Command::Man(pages) => return code_of(pages.write(Arguments::command())),
+    let address = arguments.address;
+    match arguments.command {
+        Command::Completions(completions) => code_of(completions.print(&mut Arguments::command())),
+        Command::Man(pages) => code_of(pages.write(Arguments::command())),
+        Command::Demo(options) => in_runtime(async { code_of(demo::run(options).await) }),
+        Command::Status(status) => in_runtime(async { Failure::code(status.run(address).await) }),
+        Command::Contenders(list) => in_runtime(async { Failure::end(list.run(address).await) }),
+        Command::Break(one) => in_runtime(async { Failure::end(one.break_it(address).await) }),
+        Command::Revoke(one) => in_runtime(async { Failure::end(one.revoke(address).await) }),
+        Command::Record(record) => in_runtime(record::run(record, address)),
+        Command::Token(token) => in_runtime(token::run(token, address)),
         #[cfg(unix)]
-        Command::Guard => {
-            exec::guard::run();
-            return ExitCode::SUCCESS;
-        }
-        _ => {}
+        Command::Exec(options) => in_runtime(exec::run(options, address)),
     }
+}
+
+fn in_runtime(command: impl Future<Output = ExitCode>) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return broken(&error.into()),
     };
-    let code = runtime.block_on(async {
-        code_of(match arguments.command {
-            Command::Demo(options) => demo::run(options).await,
-            Command::Status(status) => return Failure::code(status.run(arguments.address).await),
-            Command::Contenders(list) => return Failure::end(list.run(arguments.address).await),
-            Command::Break(one) => return Failure::end(one.break_it(arguments.address).await),
-            Command::Revoke(one) => return Failure::end(one.revoke(arguments.address).await),
-            Command::Buyers(options) => demo::run_buyers(options).await,
-            Command::Record(record) => return record::run(record, arguments.address).await,
-            Command::Token(token) => return token::run(token, arguments.address).await,
-            #[cfg(unix)]
-            Command::Exec(options) => return exec::run(options, arguments.address).await,
-            #[cfg(unix)]
-            Command::Guard => Ok(true),
-            Command::Completions(_) | Command::Man(_) => Ok(true),
-        })
-    });
-    // Nobody waits for a thread that reads a standard input which does not end.
+    let code = runtime.block_on(command);
+    // The program does not wait for a thread that reads a standard input without an end.
     runtime.shutdown_background();
     code
 }

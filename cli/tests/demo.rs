@@ -24,7 +24,7 @@ fn its_options_are_followed() {
         "5",
         "--work",
         "5ms",
-        "--patience",
+        "--wait",
         "2s",
     ]);
     let asked = ["buyers", "at_once", "items"].map(|name| report[name].as_u64().unwrap());
@@ -68,8 +68,8 @@ fn options_that_make_no_sense_are_refused() {
         (&["demo", "--buyers", "many"], "--buyers"),
         (&["demo", "--at-once", "-1"], "-1"),
         (&["demo", "--items", "0"], "--items"),
-        (&["demo", "--patience", "200"], "unit"),
-        (&["demo", "--patience", "0ms"], "longer than nothing"),
+        (&["demo", "--wait", "200"], "unit"),
+        (&["demo", "--wait", "0ms"], "longer than nothing"),
         (&["demo", "--work", "-2ms"], "-2"),
         (&["demo", "--processes", "0"], "--processes"),
         (&["demo", "--processes", "2"], "server that they can share"),

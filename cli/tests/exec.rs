@@ -43,7 +43,18 @@ fn wrong_usage_is_one_line_and_64() {
         (&["--on-lost", "pray", "x", "--", "true"], "pray"),
         (&["--retain", "1h", "x", "--", "true"], "--once"),
         (&["--conflict-exit-code", "256", "x", "--", "true"], "256"),
-        (&["--status-fd", "77", "x", "--", "true"], "--status-fd 77"),
+        (
+            &["--status-fd", "77", "x", "--", "true"],
+            "'77' for '--status-fd <FD>': Bad file descriptor",
+        ),
+        (
+            &["--status-fd", "log", "x", "--", "true"],
+            "'log' for '--status-fd <FD>': give the number",
+        ),
+        (
+            &["--status-fd", "0", "x", "--", "true"],
+            "it is open for reading only",
+        ),
         (
             &["--min-hold", "2s", "--max-hold", "1s", "x", "--", "true"],
             "--min-hold",
@@ -127,6 +138,17 @@ fn a_server_that_does_not_answer_is_named() {
     }
 }
 
+/// The server accepts the connection, as one that was stopped does, and says nothing.
+#[test]
+fn a_silent_server_is_unavailable_even_if_the_wait_is_short() {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    for scheme in ["redis", "zk"] {
+        let url = format!("{scheme}://{}", server.local_addr().unwrap());
+        let line = fails(69, &["exec", "--url", &url, "--wait", "500ms", "x", "--", "true"]);
+        assert!(line.contains(&url) && line.contains("unreachable"), "{line}");
+    }
+}
+
 #[test]
 fn the_help_names_every_exit_code() {
     let output = fencepost(&["exec", "--help"]);
@@ -150,6 +172,10 @@ fn completions_and_manual_pages_come_from_the_same_definitions() {
             script.contains("conflict-exit-code") && script.contains("contenders"),
             "{shell}"
         );
+        assert!(
+            !script.contains("exec` was killed"),
+            "{shell}: `guard` is not for users"
+        );
     }
     assert_eq!(fencepost(&["completions", "cmd"]).status.code(), Some(2));
     let directory = std::env::temp_dir().join(format!("fencepost-man-{}", std::process::id()));
@@ -158,8 +184,8 @@ fn completions_and_manual_pages_come_from_the_same_definitions() {
     assert!(output.status.success(), "{output:?}");
     let page = std::fs::read_to_string(directory.join("fencepost-exec.1")).unwrap();
     assert!(page.contains("conflict\\-exit\\-code"), "{page}");
-    let hidden = ["fencepost-guard.1", "fencepost-buyers.1"];
-    let found = hidden.map(|page| directory.join(page).exists());
+    let internal = ["fencepost-guard.1", "fencepost-buyers.1"];
+    let found = internal.map(|page| directory.join(page).exists());
     std::fs::remove_dir_all(&directory).unwrap();
     assert_eq!(found, [false, false]);
     let output = fencepost(&["man", "/proc/no/such"]);

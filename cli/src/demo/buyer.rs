@@ -15,7 +15,7 @@ pub(super) enum Outcome {
     Sold,
     /// There was none left.
     SoldOut,
-    /// The buyer had not the patience.
+    /// The buyer waited too long.
     GaveUp,
 }
 
@@ -46,10 +46,10 @@ pub(super) async fn protected(
     shop: &Shop,
     work: Duration,
     lock: &Lock,
-    patience: Duration,
+    wait: Duration,
 ) -> Result<Visit, Failure> {
     let start = Instant::now();
-    let grant = lock.acquire_within(patience).await?;
+    let grant = lock.acquire_within(wait).await?;
     let waited = u64::try_from(start.elapsed().as_micros())?;
     let Some(grant) = grant else {
         return Ok(Visit {

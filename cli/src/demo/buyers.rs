@@ -16,7 +16,7 @@ pub(super) enum Outcome {
     Sold,
     /// There was none left.
     SoldOut,
-    /// Had no more patience.
+    /// Waited too long.
     GaveUp,
     /// The shop has refused an overtaken fence.
     Stale,
@@ -36,7 +36,7 @@ pub(super) struct Visit {
 #[derive(Clone, Copy)]
 pub(super) struct Habits {
     pub(super) shop: SocketAddr,
-    pub(super) patience: Duration,
+    pub(super) wait: Duration,
     pub(super) work: Duration,
 }
 
@@ -52,7 +52,7 @@ pub(super) async fn visit(lock: Option<&Lock>, habits: Habits) -> Result<Visit, 
         });
     };
     let arrived = Instant::now();
-    let granted = lock.acquire_within(habits.patience).await?;
+    let granted = lock.acquire_within(habits.wait).await?;
     let waited = arrived.elapsed();
     let Some(grant) = granted else {
         return Ok(Visit {

@@ -62,13 +62,13 @@ impl Entrance {
         mut seen: impl FnMut(Visit) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let lock = self.0.as_ref().map(|(_, lock)| Arc::new(lock.clone()));
-        let (work, patience) = (options.work, options.patience);
+        let (work, wait) = (options.work, options.wait);
         let visits = stream::iter(0..buyers).map(|_| {
             let (shop, lock) = (shop.clone(), lock.clone());
             // A task of its own for each buyer: they are strangers to each other.
             let visit = tokio::spawn(async move {
                 match lock {
-                    Some(lock) => buyer::protected(&shop, work, &lock, patience).await,
+                    Some(lock) => buyer::protected(&shop, work, &lock, wait).await,
                     None => buyer::unprotected(&shop, work).await,
                 }
             });

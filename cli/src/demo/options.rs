@@ -24,7 +24,7 @@ pub(crate) struct Options {
     pub(crate) items: u32,
     /// How long a buyer waits for the lock, such as 200ms or 2s
     #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = time)]
-    pub(crate) patience: Duration,
+    pub(crate) wait: Duration,
     /// How long the shop works between reading its stock and writing it back
     #[arg(long, value_name = "TIME", default_value = "2ms", value_parser = time)]
     pub(crate) work: Duration,

@@ -60,12 +60,7 @@ impl Crowd {
             .arg("buyers")
             .args(["--url", &options.url, "--lock", &options.lock, "--shop", shop])
             .args(["--buyers", &buyers.to_string(), "--at-once", &at_once.to_string()])
-            .args([
-                "--patience",
-                &micros(options.patience),
-                "--work",
-                &micros(options.work),
-            ])
+            .args(["--wait", &micros(options.wait), "--work", &micros(options.work)])
             .args(locked.then_some("--locked"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -15,7 +15,7 @@ use super::{
 pub(super) struct Run {
     locked: bool,
     pub(super) sold: u64,
-    /// Buyers who went without an item: there was none left, or they had not the patience.
+    /// Buyers who went without an item: there was none left, or they waited too long.
     refused: u64,
     gave_up: u64,
     /// Items that were sold and never existed.

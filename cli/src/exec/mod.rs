@@ -1,6 +1,7 @@
 //! A command under a lock. Unix only: process groups and signals are Unix's.
 
 mod code;
+mod descriptor;
 mod ending;
 mod group;
 pub(crate) mod guard;
@@ -34,6 +35,8 @@ use watch::Watch;
 
 /// As long as every client waits for its first connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// A connection that takes the whole of `--wait` but this part comes too late for the lock.
+const CONNECT_RESERVE_PART: u32 = 10;
 
 /// How long the server may take to say that a lost lock is free.
 const CLOSE_AFTER_LOSS: Duration = Duration::from_secs(1);
@@ -49,10 +52,7 @@ struct Done {
 /// Runs the command. `before` is the address that was given before the name of `exec`.
 pub(crate) async fn run(options: Options, before: Option<String>) -> ExitCode {
     let reporting = options.reporting();
-    let mut report = match Report::new(&reporting) {
-        Ok(report) => report,
-        Err(failure) => return refused(&failure),
-    };
+    let mut report = Report::new(&reporting);
     let done = async { under_lock(&options.plan(before)?, &mut report).await };
     let (outcome, code) = match done.await {
         Ok(done) => (done.outcome, done.code),
@@ -95,7 +95,8 @@ fn refused(failure: &Failure) -> ExitCode {
 async fn under_lock(plan: &Plan, report: &mut Report) -> Result<Done, Failure> {
     let mut signals = Signals::of_the_end().map_err(uncaught)?;
     let limit = match plan.wait {
-        Wait::For(limit) => limit.min(CONNECT_TIMEOUT),
+        // A server that does not answer is reported as such, not as a lock that another one holds.
+        Wait::For(limit) => CONNECT_TIMEOUT.min(limit - limit / CONNECT_RESERVE_PART),
         Wait::Forever | Wait::Not => CONNECT_TIMEOUT,
     };
     let client = Client::builder()

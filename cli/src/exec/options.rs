@@ -1,11 +1,11 @@
 //! The options of `exec`, and what follows from them.
 
-use std::{ffi::OsString, time::Duration};
+use std::{ffi::OsString, fs::File, sync::Arc, time::Duration};
 
 use clap::{Args, ValueEnum, value_parser};
 use fencepost_core::{options::Server, url::Address};
 
-use super::code::Failure;
+use super::{code::Failure, descriptor};
 use crate::{address::address, time::time};
 
 const EXIT_CODES: &str = "\
@@ -64,8 +64,8 @@ pub(crate) struct Options {
     #[arg(long)]
     json: bool,
     /// Write a line of JSON for each event to this descriptor
-    #[arg(long, value_name = "FD", value_parser = value_parser!(u16))]
-    status_fd: Option<u16>,
+    #[arg(long, value_name = "FD", value_parser = descriptor::open)]
+    status_fd: Option<Arc<File>>,
     /// Run the command once under this key: a later run gets its exit status
     #[arg(long, value_name = "KEY")]
     once: Option<String>,
@@ -135,7 +135,7 @@ pub(super) struct Plan {
 pub(super) struct Reporting {
     pub(super) name: String,
     pub(super) json: bool,
-    pub(super) status_fd: Option<u16>,
+    pub(super) status: Option<Arc<File>>,
     pub(super) conflict: u8,
 }
 
@@ -170,7 +170,7 @@ impl Options {
         Reporting {
             name: self.name.clone(),
             json: self.json,
-            status_fd: self.status_fd,
+            status: self.status_fd.clone(),
             conflict: self.conflict_exit_code,
         }
     }

@@ -1,43 +1,39 @@
 //! What `exec` reports: events on `--status-fd`, and one line of JSON at the end.
 
 use std::{
-    fs::{File, OpenOptions},
+    fs::File,
     io::{self, ErrorKind, Write as _},
+    sync::Arc,
 };
 
 use fencepost::clock;
 use fencepost_core::Instant;
 use serde_json::{Map, Value, json};
 
-use super::{code::Failure, options::Reporting};
+use super::options::Reporting;
 use crate::output::{complain, print};
 
 /// What is known so far.
 pub(super) struct Report {
     json: bool,
-    status: Option<File>,
+    status: Option<Arc<File>>,
     start: Instant,
     known: Map<String, Value>,
 }
 
 impl Report {
-    pub(super) fn new(reporting: &Reporting) -> Result<Self, Failure> {
-        let status = reporting.status_fd.map(|number| {
-            // Opened anew, because a descriptor that was inherited belongs to no object of this program.
-            let file = OpenOptions::new().append(true).open(format!("/dev/fd/{number}"));
-            file.map_err(|error| Failure::usage(format!("cannot write to --status-fd {number}: {error}")))
-        });
+    pub(super) fn new(reporting: &Reporting) -> Self {
         let mut known = Map::new();
         known.insert("lock".into(), json!(reporting.name));
         for member in ["fence", "waited_ms", "status", "signal", "lost"] {
             known.insert(member.into(), Value::Null);
         }
-        Ok(Self {
+        Self {
             json: reporting.json,
-            status: status.transpose()?,
+            status: reporting.status.clone(),
             start: clock::now(),
             known,
-        })
+        }
     }
 
     /// Signals are caught from now on, and the queue is entered.

@@ -1,6 +1,10 @@
 //! `fencepost exec` on real servers: exit codes, signals, the environment, reports.
 
-use std::process::Stdio;
+use std::{
+    io::Read as _,
+    os::{fd::OwnedFd, unix::net::UnixStream},
+    process::{Command, Stdio},
+};
 
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
@@ -344,7 +348,7 @@ fn a_standard_output_that_is_full_or_closed() {
 fn a_signal_that_is_ignored_stays_ignored() {
     let (url, name) = (redis(), unique());
     let script = "trap '' HUP; exec \"$@\"";
-    let output = std::process::Command::new("sh")
+    let output = Command::new("sh")
         .args([
             "-c",
             script,
@@ -359,4 +363,33 @@ fn a_signal_that_is_ignored_stays_ignored() {
         .output()
         .unwrap();
     assert_eq!(output.status.code(), Some(6), "{output:?}");
+}
+
+/// A program cannot open an inherited socket again.
+#[test]
+fn events_go_to_a_socket() {
+    let (mut events, status) = UnixStream::pair().unwrap();
+    let ended = Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args([
+            "exec",
+            "--url",
+            &redis(),
+            "--status-fd",
+            "0",
+            &unique(),
+            "--",
+            "true",
+        ])
+        .stdin(OwnedFd::from(status))
+        .status()
+        .unwrap();
+    assert!(ended.success());
+    let mut lines = String::new();
+    events.read_to_string(&mut lines).unwrap();
+    let seen: Vec<Value> = lines
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let names: Vec<&Value> = seen.iter().map(|event| &event["event"]).collect();
+    assert_eq!(names, ["waiting", "acquired", "started", "exited", "end"]);
 }

@@ -17,7 +17,7 @@ mod token;
 use run::{convinces, fencepost};
 
 /// As patient as a test has to be on a busy machine.
-const PATIENT: [&str; 2] = ["--patience", "20s"];
+const PATIENT: [&str; 2] = ["--wait", "20s"];
 
 fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| {
