@@ -158,12 +158,41 @@ describe("once", { concurrency: false }, () => {
       ["a BigInt", 1n, /BigInt/],
       ["a circle", circle, /circular/i],
       ["too long", "x".repeat(1_000_000), /1000000 bytes/],
+      ["not a number", { total: NaN }, /its "total" is NaN, which JSON cannot store/],
+      ["an infinity", [1, -Infinity], /its "1" is -Infinity/],
+      ["a map", new Map([["a", 1]]), /of the class Map/],
+      ["a set inside", { all: [new Set([1])] }, /its "0" is an object of the class Set/],
+      ["bytes", Uint8Array.of(1), /of the class Uint8Array/],
+      ["a Buffer", { body: Buffer.of(1) }, /its "body" is an object of the class Uint8Array/],
+      ["an iterator", [1].values(), /of the class Array Iterator/],
+      ["a promise inside", { later: Promise.resolve(1) }, /its "later" is an object of the class Promise/],
+      ["an error", new Error("declined"), /of the class Error/],
+      ["a method", { total: () => 1 }, /its "total" is a function/],
+      ["no date", [new Date(NaN)], /its "0" is an object of the class Date/],
     ];
     for (const [name, value, says] of values) {
       const give = payments.once(() => value, { key: () => name });
       await assert.rejects(give(), (error) => error instanceof ConfigError && says.test(error.message));
       assert.equal((await payments.claim(name, { wait: false })).takeovers, 1);
     }
+  });
+
+  it("stores what JSON has, and what a class makes of its objects", async () => {
+    class Money {
+      constructor(readonly cents: number) {}
+      toJSON(): string {
+        return `${this.cents} ct`;
+      }
+    }
+    class Order {
+      id = "17";
+      note = undefined;
+    }
+    const value = { day: new Date(0), money: new Money(5), order: new Order(), none: null, list: [true, "a", -0.5] };
+    const give = payments.once((): unknown => value, { key: () => "mixed" });
+    await give();
+    const stored = { day: "1970-01-01T00:00:00.000Z", money: "5 ct", order: { id: "17" }, none: null };
+    assert.deepEqual(await give(), { ...stored, list: [true, "a", -0.5] });
   });
 
   it("stores nothing as null, and what a codec makes of values", async () => {

@@ -5,9 +5,10 @@
  */
 
 import { ConfigError, Refused, StoredError, named, shown, unreadable } from "../errors.js";
-import { type Bytes, bytesOf, optionalBytes } from "./bytes.js";
+import { type Bytes, optionalBytes } from "./bytes.js";
 import type { Claim } from "./claim.js";
 import type { ClaimOptions, WaitOptions } from "./claim-options.js";
+import { type Codec, ERROR, JSON_CODEC, checkedCodec, encoded } from "./codec.js";
 import { required } from "./options.js";
 
 /** What a call has given, and whether it has run for it. */
@@ -15,15 +16,6 @@ export interface Outcome<T> {
   readonly value: T;
   /** Whether the value is that of an earlier call. */
   readonly replayed: boolean;
-}
-
-/** How values become results, and results become values. */
-export interface Codec<T> {
-  /** What the results are: a short text, of 255 bytes at most, and not `error`. */
-  readonly tag: string;
-  /** @throws anything for a value that cannot be stored. */
-  encode(value: T): Bytes;
-  decode(result: Uint8Array): T;
 }
 
 /** A class of errors. */
@@ -35,7 +27,8 @@ export interface OnceOptions<A extends unknown[], T> extends WaitOptions {
   readonly key: (...parameters: A) => string;
   /** What the operation is asked to do, in short: see {@link ClaimOptions.fingerprint}. */
   readonly fingerprint?: ((...parameters: A) => Bytes) | undefined;
-  /** How values are stored. By default as JSON: what JSON does not know, such as dates, comes back as JSON has it. */
+  /** How values are stored. By default as JSON: dates, for example, come back as texts. What JSON would change or drop, such as NaN, a Map or
+   * bytes, is refused. */
   readonly codec?: Codec<T> | undefined;
   /** Errors which say that nothing has happened: the operation may be claimed anew, at once. */
   readonly releaseOn?: readonly ErrorClass[] | undefined;
@@ -57,24 +50,8 @@ export interface Once<A extends unknown[], T> {
   outcome(...parameters: A): Promise<Outcome<T>>;
 }
 
-/** Stands for an error's text. It is the same in all languages. */
-const ERROR = "error";
-
 const utf8 = new TextDecoder();
 const textBytes = (text: string) => new TextEncoder().encode(text);
-
-const JSON_CODEC: Codec<unknown> = {
-  tag: "json",
-  encode(value) {
-    // What has no value is null in JSON.
-    const text = JSON.stringify(value === undefined ? null : value) as string | undefined;
-    if (text === undefined) {
-      throw unreadable(`it is ${shown(value)}`);
-    }
-    return text;
-  },
-  decode: (result) => JSON.parse(utf8.decode(result)) as unknown,
-};
 
 /** @internal */
 export function once<A extends unknown[], T>(
@@ -143,16 +120,6 @@ export function once<A extends unknown[], T>(
   return Object.assign(call, { outcome });
 }
 
-function encoded<T>(key: string, codec: Codec<T>, value: T): Uint8Array {
-  try {
-    return bytesOf("the encoded value", codec.encode(value));
-  } catch (error) {
-    const why = messageOf(error);
-    const text = `${named(key)}: the function's value cannot be stored (${why}), so the claim has been left`;
-    throw new ConfigError(109, "unreadable-settings", text, { cause: error });
-  }
-}
-
 /** The value of another attempt, if there is one. */
 function replay<T>({ key, replayed, result, tag }: Claim, codec: Codec<T>): Outcome<T> | null {
   if (!replayed || result === null) {
@@ -177,14 +144,6 @@ function unusable(key: string, why: string, options?: ErrorOptions): Refused {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-function checkedCodec<T>(codec: Codec<T>): Codec<T> {
-  const { tag, encode, decode } = codec as Partial<Record<keyof Codec<T>, unknown>>;
-  if (typeof tag !== "string" || tag === ERROR || typeof encode !== "function" || typeof decode !== "function") {
-    throw unreadable(`a codec has a tag other than "${ERROR}", and the functions encode and decode`);
-  }
-  return codec;
 }
 
 function classes(what: string, given: readonly ErrorClass[] | undefined): readonly ErrorClass[] {

@@ -17,7 +17,8 @@ export {
 } from "../client/idempotency.js";
 export { type AcquireOptions, Lock } from "../client/lock.js";
 export type { Owner } from "../client/options.js";
-export type { Codec, ErrorClass, Once, OnceOptions, Outcome } from "../client/once.js";
+export type { Codec } from "../client/codec.js";
+export type { ErrorClass, Once, OnceOptions, Outcome } from "../client/once.js";
 export type { Bytes } from "../client/bytes.js";
 export { Election, ReadWriteLock } from "../client/kinds.js";
 export {
