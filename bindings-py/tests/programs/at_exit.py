@@ -1,5 +1,6 @@
 """Holds a lock, and gives it back by a function of `atexit`. Arguments: URL, name, and what that function
-does: `close` the client, `release` the grant, `drop` nothing at all, or close a client for `asyncio`.
+does: `close` the client, `release` the grant, `drop` nothing at all, or close a client for `asyncio`. With
+`finalizer`, no such function gives it back, but a finalizer, when Python has stopped the threads.
 """
 
 from __future__ import annotations
@@ -49,7 +50,22 @@ def in_asyncio() -> None:
     atexit.register(end)
 
 
+class Shop:
+    """Holds the lock as long as it exists."""
+
+    def __init__(self) -> None:
+        self.client = fencepost.connect(url)
+        self.grant = self.client.lock(name).acquire(timeout=30)
+
+    def __del__(self) -> None:
+        assert self.grant is not None
+        self.grant.release()
+
+
 if what == "asyncio":
     in_asyncio()
+elif what == "finalizer":
+    shop = Shop()
+    print("done", flush=True)
 else:
     in_threads()

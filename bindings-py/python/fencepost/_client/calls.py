@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
@@ -168,6 +169,15 @@ class Calls(Noncopyable):
                         f"{shown(contender.name)}: this call cannot wait here: a finalizer or a signal "
                         "handler makes it while this thread is inside the client. Make the call in another "
                         "thread",
+                        543,
+                        "cannot-wait",
+                    )
+                if sys.is_finalizing():  # Python has stopped the threads that would read the answer.
+                    if end is not None:
+                        return False
+                    raise MisuseError(
+                        f"{shown(contender.name)}: this call cannot wait here: the interpreter is shutting down. "
+                        "Make the call earlier, for example in a function of atexit",
                         543,
                         "cannot-wait",
                     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 import time
 import warnings
@@ -104,7 +105,8 @@ class Client(Kinds):
                 try:
                     idle = Waiter()
                     engine.shut_down(idle.wake)
-                    idle.wait(CONFIRM_WITHIN)
+                    if not sys.is_finalizing():  # Otherwise, no thread reads answers any more.
+                        idle.wait(CONFIRM_WITHIN)
                     engine.dispose(max(0.0, end - time.monotonic()))
                 except BaseException:
                     engine.close_in_background(CONFIRM_WITHIN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 
 from ..errors import CleanupIncomplete, ReleaseUnconfirmed
@@ -92,6 +93,11 @@ def incomplete(left: int) -> CleanupIncomplete:
 
 def unconfirmed(contender: Contender) -> ReleaseUnconfirmed:
     """The error of a release without an answer in time."""
+    if sys.is_finalizing():
+        return ReleaseUnconfirmed(
+            f"{shown(contender.name)}: the interpreter is shutting down, so the client cannot wait until the "
+            "server confirms the release. Until the lease or the session ends, other clients may wait"
+        )
     return ReleaseUnconfirmed(
         f"{shown(contender.name)}: the server has not confirmed the release within {CONFIRM_WITHIN:g} s. The "
         "client goes on in the background; until the server confirms it, other clients may wait"
