@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -68,6 +69,7 @@ class Server:
     def __init__(self, name: str, store: str, effects: str, **options: object) -> None:
         self.name = name
         self.port = free_port()
+        self._log = tempfile.TemporaryFile()
         addresses = (f"redis://{store}", f"redis://{effects}")
         self._process = subprocess.Popen(
             # If the suite is killed, its servers end, too.
@@ -81,6 +83,7 @@ class Server:
                 json.dumps(options),
             ],
             start_new_session=True,
+            stderr=self._log,
         )
         # Each request has a connection of its own: a server may close one after an exception.
         limits = httpx.Limits(max_keepalive_connections=0)
@@ -93,6 +96,11 @@ class Server:
             return self.client.get("/ready").status_code == 200
         except httpx.TransportError:
             return False
+
+    def log(self) -> str:
+        """What the server has written to standard error."""
+        size = os.fstat(self._log.fileno()).st_size
+        return os.pread(self._log.fileno(), size, 0).decode()
 
     def connect(self) -> socket.socket:
         """A connection of one's own."""
@@ -126,3 +134,6 @@ class Server:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         self.client.close()
+        if not self._log.closed:
+            sys.stderr.write(self.log())  # pytest shows it if the test has failed.
+            self._log.close()

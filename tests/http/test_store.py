@@ -23,6 +23,9 @@ def test_without_its_store_a_server_runs_nothing(
     assert is_problem(other.post(server), 503, "store-unavailable")
     assert is_problem(server.client.post("/tokens", headers=other.headers()), 503, "store-unavailable")
     assert other.runs == 0
+    # The client does not learn why; the log does.
+    for what in ("a request was refused", "no token was issued"):
+        assert f"{what}: " in server.log()
     # What is not covered goes on.
     assert other.post(server, b"", method="GET").status_code == 201
     store.come_back()
@@ -41,6 +44,7 @@ def test_fail_open_runs_without_protection(
         response = other.post(server)
         assert (response.status_code, response.json()["run"]) == (201, run)
         assert (response.json()["takeovers"], response.headers[STORED]) == (None, "false")
+    assert "the handler runs without a claim: " in server.log()
     store.come_back()
     assert other.post(server).json()["run"] == 3
     assert operation.post(server).headers[REPLAYED] == "true"
@@ -58,4 +62,5 @@ def test_a_result_that_cannot_be_stored_goes_out_marked(
         response = first.result()
     assert (response.status_code, response.json()["run"]) == (201, 1)
     assert response.headers[STORED] == "false"
+    assert "a response was not stored: " in server.log()
     store.come_back()

@@ -88,7 +88,7 @@ impl Settings {
             Err(error) => match answer_to(&error) {
                 Refused::Answer(answer) => Err(answer),
                 Refused::StoreAway if self.fails_open => {
-                    self.report("the handler of a request runs without a claim", &error);
+                    self.report("the handler runs without a claim", &error);
                     Ok(Entry::Unprotected(request))
                 }
                 refused => Err(self.refuse("a request was refused", &error, &refused)),
@@ -101,7 +101,7 @@ impl Settings {
         let tenant = self.tenant(parts)?;
         let token = match issue_token(&self.operations, &tenant).await {
             Ok(token) => token,
-            Err(error) => return Err(self.refuse("no form token was issued", &error, &answer_to(&error))),
+            Err(error) => return Err(self.refuse("no token was issued", &error, &answer_to(&error))),
         };
         let document = format!(r#"{{"token":"{token}"}}"#);
         let response = answers::json(StatusCode::CREATED, "application/json", document);

@@ -222,7 +222,7 @@ impl<E> Protected<E> {
             Ok(Completion::Stored) => Ended::Stored,
             Ok(Completion::Replayed(record)) => replay(&record).map_or(Ended::NotStored, Ended::Replayed),
             Err(error) => {
-                self.report("the response of a request was not stored", &error);
+                self.report("a response was not stored", &error);
                 Ended::NotStored
             }
         }
@@ -238,7 +238,7 @@ impl<E> Protected<E> {
             End::Leave | End::Complete => self.claim.leave().await,
         };
         if let Err(error) = ended {
-            self.report("the claim of a request was not ended", &error);
+            self.report("a claim was not ended", &error);
         }
     }
 

@@ -107,7 +107,7 @@ impl IdempotencyLayerBuilder {
             fails_open: false,
             has_tokens: false,
             token_path: None,
-            on_failure: Box::new(|_what, _error| {}),
+            on_failure: Box::new(trace),
         }
     }
 
@@ -197,7 +197,8 @@ impl IdempotencyLayerBuilder {
     }
 
     /// What to do with errors that the client of a request does not learn, or not in full: a log, for example. The
-    /// function gets what the error means for the request, and the error. Default: nothing.
+    /// function gets what the error means for the request, and the error. Default: with the feature `tracing` a
+    /// warning, otherwise nothing.
     pub fn on_failure(self, on_failure: impl Fn(&str, &Error) + Send + Sync + 'static) -> Self {
         let on_failure = Box::new(on_failure);
         Self { on_failure, ..self }
@@ -275,6 +276,14 @@ impl IdempotencyLayerBuilder {
         }
     }
 }
+
+#[cfg(feature = "tracing")]
+fn trace(what: &str, error: &Error) {
+    tracing::warn!(%error, "{what}");
+}
+
+#[cfg(not(feature = "tracing"))]
+const fn trace(_what: &str, _error: &Error) {}
 
 fn made_with(secret: &[u8]) -> Result<Fingerprints, ConfigError> {
     let is_long = secret.len() >= SHORTEST_SECRET;

@@ -17,8 +17,8 @@ export interface LockOptions {
    */
   readonly renew?: boolean | undefined;
   /**
-   * Redis (`memory:` checks and ignores it): how much earlier than the lease a grant ends, besides 1 % for clock drift.
-   * In ms. Range: more than 0, to a third of the lease. Default: 2 ms.
+   * Redis (`memory:` checks and ignores it): the client ends a grant this much, plus 1 % of the lease, before the lease
+   * ends. In ms. Range: more than 0, to a third of the lease. Default: 2 ms.
    */
   readonly margin?: number | undefined;
   /**
@@ -37,8 +37,8 @@ export interface LockOptions {
    */
   readonly answerWithin?: number | undefined;
   /**
-   * ZooKeeper and `memory:`: the names of the nodes; programs with another library and the same layout exclude each
-   * other. Range: `curator`, `kazoo`, `plain`; `plain` for mutex, election and multi-lock only. Default: `curator`.
+   * ZooKeeper and `memory:`: the names of the nodes; fencepost and another library exclude each other if both use this
+   * layout. Range: `curator`, `kazoo`, `plain`; `plain` for mutex, election and multi-lock only. Default: `curator`.
    */
   readonly layout?: "curator" | "kazoo" | "plain" | undefined;
   /**
@@ -57,8 +57,8 @@ export interface LockOptions {
    */
   readonly revocable?: boolean | undefined;
   /**
-   * Makes the lock re-entrant: acquires of one owner on one client share a grant. Range: 1 to 1024 bytes. Default:
-   * none.
+   * Makes the lock re-entrant: each acquire of an owner on one client gets its own grant; the owner's grants have one
+   * fence and are lost together. Range: 1 to 1024 bytes. Default: none.
    */
   readonly owner?: string | undefined;
   /**
@@ -81,7 +81,7 @@ export interface ReadWriteLockOptions {
    */
   readonly answerWithin?: number | undefined;
   /**
-   * The names of the nodes; programs with another library and the same layout exclude each other. Range: `curator`,
+   * The names of the nodes; fencepost and another library exclude each other if both use this layout. Range: `curator`,
    * `kazoo`, `plain`; `plain` for mutex, election and multi-lock only. Default: `curator`.
    */
   readonly layout?: "curator" | "kazoo" | "plain" | undefined;
@@ -96,8 +96,8 @@ export interface ReadWriteLockOptions {
    */
   readonly revocable?: boolean | undefined;
   /**
-   * Makes the lock re-entrant: acquires of one owner on one client share a grant. Range: 1 to 1024 bytes. Default:
-   * none.
+   * Makes the lock re-entrant: each acquire of an owner on one client gets its own grant; the owner's grants have one
+   * fence and are lost together. Range: 1 to 1024 bytes. Default: none.
    */
   readonly owner?: string | undefined;
 }
@@ -115,7 +115,7 @@ export interface SemaphoreOptions {
    */
   readonly answerWithin?: number | undefined;
   /**
-   * The names of the nodes; programs with another library and the same layout exclude each other. Range: `curator`,
+   * The names of the nodes; fencepost and another library exclude each other if both use this layout. Range: `curator`,
    * `kazoo`, `plain`; `plain` for mutex, election and multi-lock only. Default: `curator`.
    */
   readonly layout?: "curator" | "kazoo" | "plain" | undefined;
@@ -144,7 +144,7 @@ export interface ElectionOptions {
    */
   readonly answerWithin?: number | undefined;
   /**
-   * The names of the nodes; programs with another library and the same layout exclude each other. Range: `curator`,
+   * The names of the nodes; fencepost and another library exclude each other if both use this layout. Range: `curator`,
    * `kazoo`, `plain`; `plain` for mutex, election and multi-lock only. Default: `curator`.
    */
   readonly layout?: "curator" | "kazoo" | "plain" | undefined;
@@ -178,7 +178,7 @@ export interface MultiLockOptions {
    */
   readonly answerWithin?: number | undefined;
   /**
-   * The names of the nodes; programs with another library and the same layout exclude each other. Range: `curator`,
+   * The names of the nodes; fencepost and another library exclude each other if both use this layout. Range: `curator`,
    * `kazoo`, `plain`; `plain` for mutex, election and multi-lock only. Default: `curator`.
    */
   readonly layout?: "curator" | "kazoo" | "plain" | undefined;
@@ -207,8 +207,8 @@ export interface IdempotencyOptions {
    */
   readonly renew?: boolean | undefined;
   /**
-   * Redis (`memory:` checks and ignores it): how much earlier than the lease a grant ends, besides 1 % for clock drift.
-   * In ms. Range: more than 0, to a third of the lease. Default: 2 ms.
+   * Redis (`memory:` checks and ignores it): the client ends a grant this much, plus 1 % of the lease, before the lease
+   * ends. In ms. Range: more than 0, to a third of the lease. Default: 2 ms.
    */
   readonly margin?: number | undefined;
   /**
@@ -232,7 +232,7 @@ export interface IdempotencyOptions {
    */
   readonly retention?: number | undefined;
   /**
-   * What a claim gets that finds the lease of an earlier attempt over: the operation, which may then run twice;
+   * What a claim gets after the lease of an earlier attempt has ended: the operation, which may then run twice;
    * `in-progress`; or `indeterminate`. Range: `retake`, `block`, `indeterminate`. Default: `retake`.
    */
   readonly onLeaseEnd?: "retake" | "block" | "indeterminate" | undefined;

@@ -7,7 +7,7 @@
 
 import type { Claim } from "../client/claim.js";
 import type { Idempotency } from "../client/idempotency.js";
-import { FencepostError, InProgress, LockLost, Refused, unreadable } from "../errors.js";
+import { FencepostError, InProgress, LockLost, Refused, shown, unreadable } from "../errors.js";
 import { type Timer, clearTimeout, setTimeout } from "../host.js";
 import { type Asked, bindingOf, fingerprints, partsOf, recordKey } from "./fingerprint.js";
 import { KEY_HEADER, TOKEN_HEADER, keyOf, tokenIn, tokenKey, tokenOf } from "./key.js";
@@ -149,7 +149,7 @@ export class Gate<R> {
       return this.#refused(error, name);
     }
     if (claim.replayed) {
-      return { is: "reply", reply: replayed(claim) };
+      return { is: "reply", reply: this.#replayed(claim) };
     }
     this.#running.add(claim);
     this.#count += 1;
@@ -180,13 +180,16 @@ export class Gate<R> {
       }
       const form = this.#formOf(response);
       await claim.complete(form, { tag: TAG });
-      return claim.replayed ? replayed(claim) : isStatusAlone(form) ? "not stored" : "as it is";
+      return claim.replayed ? this.#replayed(claim) : isStatusAlone(form) ? "not stored" : "as it is";
     } catch (error) {
       if (!(error instanceof FencepostError)) {
         throw error;
       }
-      // After `not-held`, the handler has ended the claim itself.
-      return end !== "complete" || error.kind === "not-held" ? "as it is" : "not stored";
+      if (error.kind === "not-held") {
+        return "as it is"; // The handler has ended the claim itself.
+      }
+      this.#report(end === "complete" ? "a response was not stored" : "a claim was not ended", error);
+      return end === "complete" ? "not stored" : "as it is";
     } finally {
       await this.leave(claim);
     }
@@ -194,7 +197,7 @@ export class Gate<R> {
 
   /** Leaves a claim, unless it has ended. */
   async leave(claim: Claim): Promise<void> {
-    await claim[Symbol.asyncDispose]().catch(() => undefined);
+    await claim[Symbol.asyncDispose]().catch((error: unknown) => this.#report("a claim was not ended", error));
     if (this.#running.delete(claim)) {
       this.#count -= 1;
       if (this.#count === 0) {
@@ -258,14 +261,31 @@ export class Gate<R> {
       return { is: "reply", reply: problem(known, ["retry-after", String(retryAfter(rest))]) };
     }
     if (known === undefined && this.#settings.failOpen && name !== "new token") {
+      this.#report("the handler runs without a claim", error);
       return { is: "run", claim: null };
+    }
+    if (known === undefined) {
+      this.#report(name === "new token" ? "no token was issued" : "a request was refused", error);
     }
     return { is: "reply", reply: problem(known ?? "store-unavailable") };
   }
-}
 
-function replayed({ tag, result }: Claim): Reply {
-  return (tag === TAG && result !== null ? replayOf(result) : null) ?? problem("corrupt-record");
+  #replayed({ tag, result }: Claim): Reply {
+    const reply = tag === TAG && result !== null ? replayOf(result) : null;
+    if (reply === null) {
+      this.#report("a stored response cannot be replayed", new Error(`it is not a response: its tag is ${shown(tag)}`));
+    }
+    return reply ?? problem("corrupt-record");
+  }
+
+  #report(what: string, error: unknown): void {
+    try {
+      this.#settings.onFailure(what, error);
+    } catch (failure) {
+      // The request must not fail because its failure cannot be logged.
+      console.error(failure);
+    }
+  }
 }
 
 type Named = Exclude<Admitted["name"], string> | Exclude<Entry, { is: "run" }>;

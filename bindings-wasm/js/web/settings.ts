@@ -45,6 +45,11 @@ export interface WebOptions<R> {
   readonly tokens?: boolean | undefined;
   /** The path at which a `POST` gets a form token. Default: none. It needs `tokens`. */
   readonly tokenPath?: string | undefined;
+  /**
+   * Gets the errors that the client of a request does not learn, such as why the store is away, and what each means for
+   * the request. Default: `console.warn`.
+   */
+  readonly onFailure?: ((what: string, error: unknown) => void) | undefined;
 }
 
 /** The options as they have been checked. */
@@ -63,11 +68,12 @@ export interface Settings<R> {
   readonly failOpen: boolean;
   readonly tokens: boolean;
   readonly tokenPath: string | null;
+  readonly onFailure: (what: string, error: unknown) => void;
 }
 
 const OPTIONS = [
   ...["scope", "secret", "methods", "covers", "required", "wait", "maxBody", "maxResult", "ends", "storedHeaders"],
-  ...["failOpen", "tokens", "tokenPath"],
+  ...["failOpen", "tokens", "tokenPath", "onFailure"],
 ];
 const LEAST_SECRET = 16;
 /** The longest result of an operation. */
@@ -102,6 +108,7 @@ export function checked<R>(options: WebOptions<R>): Settings<R> {
     failOpen: optionalFlag("failOpen", options.failOpen) ?? false,
     tokens,
     tokenPath: tokenPathOf(options.tokenPath, tokens),
+    onFailure: aFunction("onFailure", options.onFailure ?? warn, "it has to be a function of a text and an error"),
   };
 }
 
@@ -172,9 +179,13 @@ function tokenPathOf(path: unknown, tokens: boolean): string | null {
   return lineOfBytes(new TextEncoder().encode(checkedText("tokenPath", path)));
 }
 
-function aFunction<F>(what: string, value: F): F {
+function warn(what: string, error: unknown): void {
+  console.warn(`fencepost: ${what}:`, error);
+}
+
+function aFunction<F>(what: string, value: F, must = "it has to be a function of the request"): F {
   if (typeof value !== "function") {
-    throw unreadable(`${what} is ${shown(value)}: it has to be a function of the request`);
+    throw unreadable(`${what} is ${shown(value)}: ${must}`);
   }
   return value;
 }

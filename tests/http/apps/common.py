@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
@@ -30,6 +31,10 @@ OF_CLIENT: dict[str, Any] = {
 """The options of the scope."""
 SETTINGS: dict[str, Any] = {"secret": SECRET, "tokens": True, "token_path": "/tokens", **_OPTIONS}
 """The settings of the middleware, without the tenant."""
+
+
+# The suite reads what the middleware logs.
+logging.basicConfig(format="%(message)s")
 
 
 class Failed(Exception):

@@ -17,8 +17,8 @@ impl LockOptions {
         self.with("renew", renew)
     }
 
-    /// Redis (`memory:` checks and ignores it): how much earlier than the lease a grant ends,
-    /// besides 1 % for clock drift. Range: more than 0, to a third of the lease. Default: 2 ms.
+    /// Redis (`memory:` checks and ignores it): the client ends a grant this much, plus 1 % of the
+    /// lease, before the lease ends. Range: more than 0, to a third of the lease. Default: 2 ms.
     pub fn margin(self, margin: Duration) -> Self {
         self.with("margin", margin)
     }
@@ -53,8 +53,8 @@ impl LockOptions {
         self.with("revocable", revocable)
     }
 
-    /// Makes the lock re-entrant: acquires of one owner on one client share a grant. Range: 1 to
-    /// 1024 bytes. Default: none.
+    /// Makes the lock re-entrant: each acquire of an owner on one client gets its own grant; the
+    /// owner's grants have one fence and are lost together. Range: 1 to 1024 bytes. Default: none.
     pub fn owner(self, owner: impl Into<String>) -> Self {
         self.with("owner", owner.into())
     }

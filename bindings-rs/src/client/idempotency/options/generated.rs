@@ -12,8 +12,8 @@ impl IdempotencyOptions {
         self.with("renew", renew)
     }
 
-    /// Redis (`memory:` checks and ignores it): how much earlier than the lease a grant ends,
-    /// besides 1 % for clock drift. Range: more than 0, to a third of the lease. Default: 2 ms.
+    /// Redis (`memory:` checks and ignores it): the client ends a grant this much, plus 1 % of the
+    /// lease, before the lease ends. Range: more than 0, to a third of the lease. Default: 2 ms.
     pub fn margin(self, margin: Duration) -> Self {
         self.with("margin", margin)
     }
@@ -42,7 +42,7 @@ impl IdempotencyOptions {
         self.with("retention", retention)
     }
 
-    /// What a claim gets that finds the lease of an earlier attempt over: the operation, which may
+    /// What a claim gets after the lease of an earlier attempt has ended: the operation, which may
     /// then run twice; `in-progress`; or `indeterminate`. Range: `retake`, `block`,
     /// `indeterminate`. Default: retake.
     pub fn on_lease_end(self, on_lease_end: OnLeaseEnd) -> Self {
