@@ -75,5 +75,8 @@ def main(address: str) -> None:
 if __name__ == "__main__":
     if len(sys.argv) > 2:
         pay(sys.argv[1], sys.argv[2], Path(sys.argv[3]), dies=True)
+    elif len(sys.argv) > 1:
+        main(sys.argv[1])
     else:
-        main(sys.argv[1] if len(sys.argv) > 1 else "redis://localhost:6379")
+        print("give an address: charge.py redis://HOST:PORT", file=sys.stderr)
+        sys.exit(2)

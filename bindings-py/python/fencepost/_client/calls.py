@@ -176,8 +176,8 @@ class Calls(Noncopyable):
                     if end is not None:
                         return False
                     raise MisuseError(
-                        f"{shown(contender.name)}: this call cannot wait here: the interpreter is shutting down. "
-                        "Make the call earlier, for example in a function of atexit",
+                        f"{shown(contender.name)}: this call cannot wait here: the interpreter is shutting "
+                        "down. Make the call earlier, for example in a function of atexit",
                         543,
                         "cannot-wait",
                     )

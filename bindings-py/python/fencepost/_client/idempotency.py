@@ -79,9 +79,9 @@ class Idempotency(Noncopyable):
     def register(
         self, key: str, value: Any, *, fingerprint: bytes | str = b"", binding: bytes | str | None = None
     ) -> Outcome[Any]:
-        """Claims an operation and stores its result at once, in one request: a business number, whose result
-        is known before. With a ``binding`` the key is a token. Raises what :meth:`claim` raises, without
-        waiting.
+        """Claims an operation and stores its result at once, in one request: for a result that the program
+        knows beforehand, such as one order for each user. With a ``binding`` the key is a token. Raises what
+        :meth:`claim` raises, without waiting.
         """
         checked = self._operations.register(key, value, binding, fingerprint)
         return self._step(key, checked, partial(self._operations.registered, key, value))

@@ -53,7 +53,7 @@ class Kinds(Calls):
           three times ``margin``, to 365 days. Default: 10 s.
         - ``renew`` (Redis): whether the client renews the lease after each third of it, until the release.
           Default: ``True``.
-        - ``margin`` (Redis): how much earlier than the lease a grant ends, besides 1 % for clock drift.
+        - ``margin`` (Redis): the client ends a grant this much, plus 1 % of the lease, before the lease ends.
           Range: more than 0, to a third of the lease. Default: 2 ms.
         - ``poll`` (Redis): the longest time between two requests of a waiter. Range: more than 0, to 365
           days. Default: 100 ms.
@@ -61,17 +61,17 @@ class Kinds(Calls):
           than 0, to 365 days. Default: none.
         - ``answer_within``: how long a try waits for an answer of the server; on Redis, also the time after
           which the client repeats a request. Range: more than 0, to 365 days. Default: 5 s.
-        - ``layout`` (ZooKeeper): the names of the nodes; programs with another library and the same layout
-          exclude each other. Range: ``"curator"``, ``"kazoo"``, ``"plain"``; ``"plain"`` for mutex, election
-          and multi-lock only. Default: ``"curator"``.
+        - ``layout`` (ZooKeeper): the names of the nodes; fencepost and another library exclude each other if
+          both use this layout. Range: ``"curator"``, ``"kazoo"``, ``"plain"``; ``"plain"`` for mutex,
+          election and multi-lock only. Default: ``"curator"``.
         - ``node_prefix`` (ZooKeeper): what the names of the nodes begin with. Range: with ``"plain"`` only;
           not empty, no ``"/"``, characters as in a name. Default: ``"node_"``.
         - ``identifier`` (ZooKeeper): text in the node, for people and other programs: a host's name, for
           example. Range: at most 1024 bytes. Default: none.
         - ``revocable`` (ZooKeeper): whether a holder sees a revocation request at once, or only with the next
           confirmation of its session. Default: ``False``.
-        - ``owner``: makes the lock re-entrant: acquires of one owner on one client share a grant. Range: 1 to
-          1024 bytes. Default: none.
+        - ``owner``: makes the lock re-entrant: each acquire of an owner on one client gets its own grant; the
+          owner's grants have one fence and are lost together. Range: 1 to 1024 bytes. Default: none.
         - ``fair`` (ZooKeeper): whether waiters get the lock in order; ``False`` makes one node and no queue.
           Default: ``True``.
 

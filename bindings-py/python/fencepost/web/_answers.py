@@ -24,7 +24,7 @@ def end_of(status: int, ends: Mapping[int, End]) -> End:
     given = ends.get(status)
     if given is not None:
         return given
-    if status >= 500:
+    if not 200 <= status < 500:
         return "leave"
     return "release" if status in _RELEASING else "complete"
 

@@ -14,6 +14,7 @@ from . import _answers as answers
 from . import _form as form
 from ._asgi_response import Message, Protected, Send
 from ._middleware import (
+    CLAIM,
     RESPONSES,
     Answer,
     Head,
@@ -92,6 +93,9 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
         return received
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if CLAIM in scope:  # This middleware is around this application twice.
+            await self.app(scope, receive, send)
+            return
         head = _head(scope)
         try:
             if self._issues_token(head):
@@ -104,7 +108,8 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
             problem = answer.problem
             await _respond(send, problem.status, problem.headers(answer.wait), problem.body)
         except HungUp:
-            pass
+            # The client is gone. Some middleware around this one insists on a response.
+            await _respond(send, 400, [(b"content-length", b"0")], b"")
 
     async def _issue(self, scope: Scope, send: Send) -> None:
         tenant = await self._tenant(scope)
@@ -178,7 +183,7 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
         extensions = {
             name: value for name, value in (scope.get("extensions") or {}).items() if name not in _HIDDEN
         }
-        inner = {**scope, "extensions": extensions, "fencepost.claim": claim}
+        inner = {**scope, "extensions": extensions, CLAIM: claim}
 
         async def hung_up() -> Message:
             # The handler does not learn that its client hangs up: it would stop half-way.
@@ -219,10 +224,16 @@ async def _settling(ended: asyncio.Future[None], work: Coroutine[Any, Any, None]
     except asyncio.CancelledError:
         ended.cancel()
         raise
-    except Exception as error:
-        if ended.done():
+    except GeneratorExit:
+        raise
+    except BaseException as error:
+        # What is no Exception must not be raised by a task: asyncio would end the event loop with SystemExit.
+        if not ended.done():
+            ended.set_exception(error)
+        elif isinstance(error, (Exception, KeyboardInterrupt)):
             raise
-        ended.set_exception(error)
+        else:
+            _log_error(error)
     else:
         if not ended.done():
             ended.set_result(None)
@@ -247,10 +258,9 @@ def _head(scope: Scope) -> Head:
     for name, value in scope["headers"]:
         lines.setdefault(name, []).append(value)
     raw_path = scope.get("raw_path")
-    path = scope["path"].encode() if raw_path is None else raw_path.partition(b"?")[0]
     return Head(
         scope["method"].encode(),
-        (path or b"/") if raw_path is None else form.route_of(path),
+        (scope["path"].encode() or b"/") if raw_path is None else form.route_of(raw_path),
         scope.get("query_string", b""),
         lines.get(b"idempotency-key", []),
         lines.get(b"idempotency-token", []),
@@ -281,5 +291,10 @@ def _marking(send: Send) -> Send:
 
 
 def _log_failure(handled: asyncio.Future[None]) -> None:
-    if not handled.cancelled() and handled.exception() is not None:
-        log.error("web: a handler has failed whose client has gone", exc_info=handled.exception())
+    error = None if handled.cancelled() else handled.exception()
+    if error is not None:
+        _log_error(error)
+
+
+def _log_error(error: BaseException) -> None:
+    log.error("web: a handler has failed whose client has gone", exc_info=error)

@@ -90,8 +90,12 @@ def binding_of(tenant: str) -> bytes:
     return hashlib.sha256(tenant.encode()).digest()
 
 
-def route_of(path: bytes) -> bytes:
-    """The route of a path that may have percent-encoded bytes."""
+def route_of(target: bytes) -> bytes:
+    """The route of a request's target, which may have percent-encoded bytes, a scheme and an authority."""
+    path = target.partition(b"?")[0]
+    if not path.startswith(b"/") and b"://" in path:
+        _, slash, path = path.partition(b"://")[2].partition(b"/")
+        path = slash + path
     return unquote_to_bytes(path) or b"/"
 
 

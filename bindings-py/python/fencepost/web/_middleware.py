@@ -26,6 +26,8 @@ _SHORTEST_SECRET = 16
 _LONGEST_RESULT = 1_000_000
 _URLENCODED = b"application/x-www-form-urlencoded"
 
+CLAIM = "fencepost.claim"
+"""Where the handler of a request finds its claim."""
 RESPONSES = Codec(form.TAG, lambda result: result, form.Stored.decode)
 """The codec of stored responses. The middleware encodes them itself, because of their limit."""
 

@@ -12,6 +12,7 @@ from ..errors import Mismatch
 from . import _answers as answers
 from . import _form as form
 from ._middleware import (
+    CLAIM,
     RESPONSES,
     Answer,
     Head,
@@ -51,6 +52,8 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Serves a request."""
+        if CLAIM in environ:  # This middleware is around this application twice.
+            return self.app(environ, start_response)
         head = _head(environ)
         try:
             if self._issues_token(head):
@@ -92,7 +95,7 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
             return self.app(inner, _marking(start_response))
         if claim.replayed:
             return _replay(start_response, claim)
-        inner["fencepost.claim"] = claim
+        inner[CLAIM] = claim
         # The server would send its own files past the middleware.
         inner.pop("wsgi.file_wrapper", None)
         response = Protected(claim, start_response, self._end, self._stored_headers, self._max_result)
@@ -101,7 +104,7 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
     def _read(self, environ: Environ) -> bytes:
         stream = environ["wsgi.input"]
         length = environ.get("CONTENT_LENGTH") or ""
-        if length.isdigit():
+        if length.isascii() and length.isdigit():
             body = b"".join(_pieces(stream, int(length)))
             if len(body) < int(length):
                 raise HungUp

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from http import HTTPStatus
 from typing import Any, TypeAlias
@@ -31,7 +32,7 @@ class Protected(BaseProtected):
         self._claim = claim
         self._start_response = start_response
         self._line = ""
-        self._parts: list[bytes] = []
+        self._parts: deque[bytes] = deque()
 
     def run(self, app: Any, environ: dict[str, Any]) -> Iterable[bytes]:
         """Runs the handler, and gives the pieces of its response."""
@@ -43,15 +44,16 @@ class Protected(BaseProtected):
             if not self._line:
                 raise RuntimeError("the application has not called start_response()")
             self._parts.append(first or b"")
-            if first is None or _is_single(result) or self._collects(pieces):
-                close(result)
-                return self._finish(b"".join(self._parts))
-            self._begin_stream()
+            if first is None or _is_whole(result):
+                self._parts.extend(pieces)
+            elif not self._collects(pieces):
+                self._begin_stream()
+                return _Stream(self, self._parts, pieces, result)
+            return _Whole(self._finish(b"".join(self._parts)), result)
         except BaseException:
             self.fail()
             close(result)
             raise
-        return _Stream(self, self._parts, pieces, result)
 
     def end_with(self, size: int, is_over: bool) -> None:
         """So many bytes of a stream are about to have gone out: ends the claim before the last one."""
@@ -83,7 +85,7 @@ class Protected(BaseProtected):
             size += len(piece)
         return False
 
-    def _finish(self, body: bytes) -> Iterable[bytes]:
+    def _finish(self, body: bytes) -> list[bytes]:
         result, is_whole = self._result(body)
         is_stored, other = self._end_claim(result)
         if other is not None:
@@ -127,14 +129,27 @@ class Protected(BaseProtected):
             report("a claim was not ended", error)
 
 
+class _Whole(list[bytes]):
+    """A response that comes as a whole. The server closes the handler's after it has sent this one."""
+
+    def __init__(self, pieces: list[bytes], result: Iterable[bytes]) -> None:
+        super().__init__(pieces)
+        self._result = result
+
+    def close(self) -> None:
+        """The response has ended."""
+        close(self._result)
+
+
 class _Stream:
     """The pieces of a stream. A server closes it if the client hangs up: then the handler goes on alone."""
 
     def __init__(
-        self, response: Protected, first: list[bytes], rest: Iterator[bytes], result: Iterable[bytes]
+        self, response: Protected, parts: deque[bytes], rest: Iterator[bytes], result: Iterable[bytes]
     ) -> None:
         self._response = response
-        self._first = iter(first)
+        self._parts = parts
+        """What is to be sent. The handler may append to it by ``write()``, before its next piece."""
         self._rest = rest
         self._result = result
         self._size = 0
@@ -145,17 +160,18 @@ class _Stream:
 
     def __next__(self) -> bytes:
         try:
-            piece = next(self._first, None)
-            if piece is None:
-                piece = next(self._rest)
+            if not self._parts:
+                self._parts.append(next(self._rest))
         except StopIteration:
-            self._over = True
-            self._response.end_with(self._size, True)
-            raise
+            if not self._parts:
+                self._over = True
+                self._response.end_with(self._size, True)
+                raise
         except BaseException:
             self._over = True
             self._response.fail()
             raise
+        piece = self._parts.popleft()
         self._size += len(piece)
         self._response.end_with(self._size, False)
         return piece
@@ -169,9 +185,10 @@ class _Stream:
             close(self._result)
 
 
-def _is_single(result: Iterable[bytes]) -> bool:
-    """Whether a body comes as a whole."""
-    return isinstance(result, (list, tuple)) and len(result) == 1
+def _is_whole(result: Iterable[bytes]) -> bool:
+    """Whether a body comes as a whole: as one piece, or as Django's responses that are no streams."""
+    is_one = isinstance(result, (list, tuple)) and len(result) == 1
+    return is_one or getattr(result, "streaming", None) is False
 
 
 def close(result: Iterable[bytes]) -> None:
@@ -181,9 +198,7 @@ def close(result: Iterable[bytes]) -> None:
         method()
 
 
-def respond(
-    start_response: StartResponse, status: int, headers: form.Headers, body: bytes
-) -> Iterable[bytes]:
+def respond(start_response: StartResponse, status: int, headers: form.Headers, body: bytes) -> list[bytes]:
     """Answers without the handler."""
     try:
         phrase = HTTPStatus(status).phrase
