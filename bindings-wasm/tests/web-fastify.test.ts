@@ -216,4 +216,36 @@ describe("Fastify", { concurrency: false }, () => {
       replayed: "true",
     });
   });
+
+  for (const [what, change] of Object.entries<(reply: FastifyReply) => void>({
+    "an error": () => {
+      throw new Error("after the response");
+    },
+    "a second response": (reply) => void reply.code(400).send({ error: "a second one" }),
+    "another status and header": (reply) => void reply.code(500).header("x-late", "1").header("set-cookie", "b=2"),
+  })) {
+    it(`sends the response that it stores, with ${what} after it`, async () => {
+      const order = await serving((_request, reply) => {
+        void reply.code(201).header("set-cookie", "a=1").send({ paid: true });
+        change(reply);
+      });
+      const first = await order.post();
+      assert.deepEqual([facts(first).status, first.text], [201, '{"paid":true}']);
+      assert.deepEqual([first.headers["x-late"], first.headers["set-cookie"]], [undefined, ["a=1"]]);
+      const retry = facts(await order.post());
+      assert.deepEqual([retry.status, retry.text, retry.replayed], [201, '{"paid":true}', "true"]);
+    });
+  }
+
+  it("leaves a payload that Fastify does not send to Fastify", async () => {
+    const order = await serving((_request, reply) => void reply.type("text/plain").send(42));
+    assert.match((await order.post()).text, /FST_ERR_REP_INVALID_PAYLOAD_TYPE/);
+  });
+
+  it("protects a request once, if two plugins cover it", async () => {
+    await app.register(idempotent<FastifyRequest>(payments, { scope: () => "shop-7", secret: SECRET }));
+    const order = await serving((request) => claimOf(request)?.takeovers);
+    assert.deepEqual(facts(await order.post()), { status: 200, text: "0", stored: undefined, replayed: undefined });
+    assert.equal(facts(await order.post()).replayed, "true");
+  });
 });

@@ -246,4 +246,12 @@ describe("Hono", { concurrency: false }, () => {
     assert.equal((await post("x", { headers: { "Idempotency-Token": other } })).status, 422);
     await assert.rejects(issueToken(payments, ""), /scope has returned ""/);
   });
+
+  it("protects a request once, if the middleware is there twice", async () => {
+    app.use(idempotent(payments, { scope, secret: SECRET }));
+    app.use(idempotent(payments, { scope, secret: SECRET }));
+    app.post("/orders/:name", (c) => c.text(String(claimOf(c)?.takeovers)));
+    assert.deepEqual(await facts(await post()), { status: 200, text: "0", stored: null, replayed: null });
+    assert.equal((await facts(await post())).replayed, "true");
+  });
 });

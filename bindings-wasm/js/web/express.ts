@@ -14,12 +14,13 @@
  */
 
 import type { Idempotency } from "../client/idempotency.js";
-import { show } from "./claims.js";
+import { claimOf, show } from "./claims.js";
 import { Gate, type Idle } from "./gate.js";
 import { type WritableResponse, hold, put } from "./held.js";
-import { type NodeRequest, Shield, headerOf, peek } from "./node.js";
+import { type NodeRequest, headerOf, peek } from "./node.js";
 import { STORED } from "./response.js";
 import type { WebOptions } from "./settings.js";
+import { Shield } from "./shield.js";
 
 export * from "./public.js";
 
@@ -46,6 +47,9 @@ export function idempotent<R extends ExpressRequest>(
   const gate = new Gate(operations, options);
 
   async function enter(request: R, response: ExpressResponse): Promise<boolean> {
+    if (claimOf(request) !== null) {
+      return true; // This middleware is around this handler twice.
+    }
     const entry = await gate.enter(request, {
       method: request.method ?? "",
       target: request.originalUrl ?? request.url ?? "",

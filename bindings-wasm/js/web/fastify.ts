@@ -20,14 +20,18 @@ import type { Idempotency } from "../client/idempotency.js";
 import { show } from "./claims.js";
 import { type Admitted, Gate, type Idle } from "./gate.js";
 import { announced, grouped, headersOf } from "./held.js";
-import { type NodeRequest, type NodeResponse, Shield, headerOf, peek } from "./node.js";
+import { type NodeRequest, type NodeResponse, headerOf, peek } from "./node.js";
 import { type Reply, STORED } from "./response.js";
 import type { WebOptions } from "./settings.js";
+import { Shield } from "./shield.js";
 import { type WebStream, beginning, pieces, unstored } from "./streams.js";
 
 export * from "./public.js";
 
 const utf8 = new TextEncoder();
+
+/** The requests that a plugin covers. */
+const covered = new WeakSet<FastifyRequest>();
 
 /** What the plugin uses of a request of Fastify. */
 export interface FastifyRequest {
@@ -41,7 +45,7 @@ export interface FastifyReply {
   readonly raw: NodeResponse;
   statusCode: number;
   getHeaders(): Readonly<Record<string, number | string | string[] | undefined>>;
-  header(name: string, value: string | string[]): unknown;
+  header(name: string, value: number | string | string[]): unknown;
   removeHeader(name: string): unknown;
   send(payload?: unknown): unknown;
 }
@@ -75,8 +79,12 @@ export function idempotent<R extends FastifyRequest>(
   const admitted = new WeakMap<FastifyRequest, Admitted>();
   const running = new WeakMap<FastifyRequest, Running>();
   const replies = new WeakMap<FastifyRequest, Reply>();
+  const settling = new WeakSet<FastifyRequest>();
 
   async function preParsing(request: R, reply: FastifyReply, payload: unknown): Promise<unknown> {
+    if (covered.has(request)) {
+      return payload; // Two plugins cover it.
+    }
     const entry = await gate.admit(request, {
       method: request.method,
       target: request.originalUrl,
@@ -85,6 +93,7 @@ export function idempotent<R extends FastifyRequest>(
     });
     if (!("is" in entry)) {
       admitted.set(request, entry);
+      covered.add(request);
     } else if (entry.is === "reply") {
       send(request, reply, entry.reply);
       return reply;
@@ -117,11 +126,17 @@ export function idempotent<R extends FastifyRequest>(
       // Fastify has given it one.
       reply.removeHeader("content-type");
     }
+    if (settling.has(request)) {
+      // A second response, or an error after the first one, while the first is being stored. Without this plugin, the
+      // first one would be on its way.
+      return new Promise(() => undefined);
+    }
     const { claim, shield } = running.get(request) ?? {};
     if (claim === undefined || shield === undefined) {
       return payload;
     }
     running.delete(request);
+    settling.add(request);
     try {
       return await settle(claim, reply, payload);
     } catch (error) {
@@ -129,14 +144,20 @@ export function idempotent<R extends FastifyRequest>(
       await gate.leave(claim);
       throw error;
     } finally {
+      settling.delete(request);
       shield.lift();
     }
   }
 
   async function settle(claim: Claim, reply: FastifyReply, payload: unknown): Promise<unknown> {
     const given = open(reply, payload);
+    if (given === null) {
+      await gate.leave(claim);
+      return payload; // Fastify says what is wrong with it.
+    }
     const headers = () => headersOf(reply.getHeaders());
-    const status = reply.statusCode;
+    const { statusCode: status } = reply;
+    const before = { ...reply.getHeaders() };
     const length = announced(reply.getHeaders()["content-length"]);
     const fits = length === null || gate.fits(status, headers(), length);
     const begun =
@@ -153,6 +174,7 @@ export function idempotent<R extends FastifyRequest>(
       return Readable.fromWeb(rest as Parameters<typeof Readable.fromWeb>[0]);
     }
     const settled = await gate.settle(claim, { status, headers: headers(), body: begun.whole });
+    reset(reply, status, before);
     if (typeof settled === "object") {
       for (const name of gate.replaced) {
         reply.removeHeader(name);
@@ -195,11 +217,27 @@ function put(reply: FastifyReply, { status, headers }: Reply): void {
   }
 }
 
+/** Undoes what the handler has changed after it has sent its response. */
+function reset(reply: FastifyReply, status: number, headers: ReturnType<FastifyReply["getHeaders"]>): void {
+  reply.statusCode = status;
+  const now = reply.getHeaders();
+  for (const name of new Set([...Object.keys(now), ...Object.keys(headers)])) {
+    const value = headers[name];
+    if (now[name] !== value) {
+      // Fastify adds to a cookie that is there.
+      reply.removeHeader(name);
+      if (value !== undefined) {
+        reply.header(name, value);
+      }
+    }
+  }
+}
+
 /** A handler's payload: as bytes, as a web stream, or as one of Node.js, which comes in pieces unless its length is known. */
 type Payload = { whole: Uint8Array } | { stream: WebStream; comesInPieces: boolean };
 
-/** Opens a handler's payload. The head of a `Response` becomes that of the reply, as Fastify has it. */
-function open(reply: FastifyReply, payload: unknown): Payload {
+/** Opens a handler's payload; null for what Fastify does not send. The head of a `Response` becomes that of the reply. */
+function open(reply: FastifyReply, payload: unknown): Payload | null {
   if (payload === undefined || payload === null) {
     return { whole: new Uint8Array() };
   }
@@ -208,6 +246,9 @@ function open(reply: FastifyReply, payload: unknown): Payload {
   }
   if (payload instanceof Uint8Array) {
     return { whole: payload };
+  }
+  if (typeof payload !== "object") {
+    return null;
   }
   if (Object.prototype.toString.call(payload) === "[object Response]") {
     const { status, headers, body } = payload as FetchResponse;

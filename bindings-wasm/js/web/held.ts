@@ -7,8 +7,9 @@
 import type { Claim } from "../client/claim.js";
 import { joined } from "./bytes.js";
 import type { Gate, Settled } from "./gate.js";
-import type { NodeResponse, Shield } from "./node.js";
+import type { NodeResponse } from "./node.js";
 import { type Header, type Reply, STORED } from "./response.js";
+import type { Shield } from "./shield.js";
 
 type HeaderValue = number | string | readonly string[];
 type Done = (error?: Error | null) => void;
@@ -23,6 +24,7 @@ export interface WritableResponse extends NodeResponse {
   setHeader(name: string, value: HeaderValue): unknown;
   getHeaders(): Readonly<Record<string, HeaderValue | undefined>>;
   getHeader(name: string): HeaderValue | undefined;
+  appendHeader?(name: string, value: string | readonly string[]): unknown;
   removeHeader(name: string): void;
   flushHeaders(): void;
   writeHead(status: number, ...more: unknown[]): unknown;
@@ -117,6 +119,14 @@ export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim,
     return true;
   }
 
+  /** As Node.js, which has sent the head by then. */
+  function assertOpen(): void {
+    if (isEnded && !isSent) {
+      const error = new Error("Cannot set headers after they are sent to the client");
+      throw Object.assign(error, { code: "ERR_HTTP_HEADERS_SENT" });
+    }
+  }
+
   function keep(chunk: Uint8Array): void {
     chunks.push(chunk);
     size += chunk.length;
@@ -126,8 +136,12 @@ export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim,
     const done = last.find((one): one is Done => typeof one === "function");
     const rest = joined(chunks);
     const body = isPassing ? null : rest;
-    const settled = await gate.settle(claim, { status: response.statusCode, headers: headers(), body });
+    const { statusCode: status, statusMessage } = response;
+    const settled = await gate.settle(claim, { status, headers: headers(), body });
     isSent = true;
+    // The handler may have set them after its end.
+    Object.assign(response, { statusCode: status, statusMessage });
+    shield.restoreSockets();
     if (isPassing) {
       end(...(rest.length > 0 ? [rest, done] : [done]));
     } else {
@@ -157,6 +171,7 @@ export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim,
       if (isSent || isPassing) {
         return head(status, ...more);
       }
+      assertOpen();
       fix(response, status, more);
       isFixed = true;
       return response;
@@ -171,7 +186,6 @@ export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim,
       }
     },
     write(chunk: unknown, ...more: ChunkArguments) {
-      isFixed = true;
       if (isSent) {
         return write(chunk, ...more);
       }
@@ -181,12 +195,14 @@ export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim,
       }
       if (!isPassing && isHeld()) {
         keep(bytesOfChunk(chunk, more));
+        isFixed = true;
         callback(more);
         if (!isHeld()) {
           pass();
         }
         return true;
       }
+      isFixed = true;
       if (!isPassing) {
         pass();
       }
@@ -196,11 +212,13 @@ export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim,
       if (isEnded) {
         return isSent ? end(...last) : response;
       }
-      [isFixed, isEnded] = [true, true];
       const [chunk, ...more] = last;
       if (chunk !== undefined && chunk !== null && typeof chunk !== "function") {
+        // It throws before the response ends: then an error handler can answer.
         keep(bytesOfChunk(chunk, more));
       }
+      [isFixed, isEnded] = [true, true];
+      shield.delayDestroy();
       finish(last).catch((error: unknown) => {
         shield.lift();
         response.destroy(error);
@@ -208,6 +226,17 @@ export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim,
       return response;
     },
   });
+  for (const name of ["setHeader", "appendHeader", "removeHeader"] as const) {
+    const change = (response[name] as ((...parameters: unknown[]) => unknown) | undefined)?.bind(response);
+    if (change !== undefined) {
+      Object.assign(response, {
+        [name](...parameters: unknown[]) {
+          assertOpen();
+          return change(...parameters);
+        },
+      });
+    }
+  }
   Object.defineProperties(response, {
     headersSent: { get: () => isFixed || isSent, configurable: true },
     writableEnded: { get: () => isEnded, configurable: true },

@@ -25,15 +25,22 @@ export interface NodeRequest {
   removeListener(event: string, listener: (...parameters: never[]) => void): unknown;
 }
 
-interface NodeSocket {
+/** What this package uses of a `net.Socket`. */
+export interface NodeSocket {
   readonly readableEnded: boolean;
   readonly errored?: Error | null;
+  on(event: string, listener: Listener): unknown;
+  destroy(error?: Error): unknown;
 }
+
+/** A listener of any event. */
+export type Listener = (...parameters: unknown[]) => void;
 
 /** What this package uses of an `http.ServerResponse`. */
 export interface NodeResponse {
   statusCode: number;
   destroyed: boolean;
+  readonly socket?: NodeSocket | null;
   emit(event: string, ...parameters: unknown[]): boolean;
 }
 
@@ -122,88 +129,4 @@ export async function peek(request: NodeRequest, most: number): Promise<Uint8Arr
       request.on(event, listener);
     }
   });
-}
-
-/**
- * Keeps from the handler that the client has hung up, until the handler has answered: so it runs to its end, reads the
- * rest of the request, and its response is stored.
- */
-export class Shield {
-  readonly #request: NodeRequest;
-  #later: (() => void)[] = [];
-  #isUp = true;
-  #isGone = false;
-
-  /** `aborted` is called when the server itself destroys the response. */
-  constructor(request: NodeRequest, response: NodeResponse, aborted: () => void) {
-    this.#request = request;
-    const destroy = request.destroy.bind(request);
-    const emit = response.emit.bind(response);
-    // Node.js destroys a request whose client has hung up, and what of its body has not been read is lost.
-    request.destroy = (error) => {
-      if (!this.#isUp || !this.#hasHungUp()) {
-        return destroy(error);
-      }
-      // Body parsers do not read where the socket is not readable.
-      const socket = Object.create(request.socket, { readable: { value: true } }) as NodeSocket;
-      Object.defineProperty(request, "socket", { value: socket, configurable: true, writable: true });
-      this.#later.push(() => {
-        destroy(error);
-      });
-      return request;
-    };
-    response.emit = (event, ...parameters) => {
-      // HTTP/2 emits both when a client cancels its request.
-      if (!this.#isUp || (event !== "close" && event !== "finish")) {
-        return emit(event, ...parameters);
-      }
-      if (this.#hasHungUp()) {
-        this.#later.push(() => emit(event, ...parameters));
-        if (event === "close") {
-          this.#reopen(response);
-        }
-        return false;
-      }
-      if (event === "close") {
-        aborted();
-      }
-      return emit(event, ...parameters);
-    };
-  }
-
-  /** For `stream.pipeline`, which does not write to what is closed. */
-  #reopen(response: NodeResponse): void {
-    const { destroyed } = response;
-    response.destroyed = false;
-    Object.defineProperty(response, "closed", { value: false, configurable: true });
-    this.#later.unshift(() => {
-      response.destroyed = destroyed;
-      Reflect.deleteProperty(response, "closed");
-    });
-  }
-
-  /** Whether the client has hung up before the handler has answered. */
-  get isGone(): boolean {
-    return this.#isGone;
-  }
-
-  /** The handler has answered. */
-  lift(): void {
-    this.#isUp = false;
-    const later = this.#later;
-    this.#later = [];
-    for (const call of later) {
-      call();
-    }
-  }
-
-  #hasHungUp(): boolean {
-    const { stream, socket } = this.#request;
-    if (stream !== undefined) {
-      this.#isGone ||= (stream.rstCode ?? 0) !== 0;
-    } else {
-      this.#isGone ||= socket.readableEnded || (socket.errored !== null && socket.errored !== undefined);
-    }
-    return this.#isGone;
-  }
 }

@@ -114,7 +114,9 @@ export function checked<R>(options: WebOptions<R>): Settings<R> {
 
 /** How a response with this status ends the claim. `ends` are the program's exceptions. */
 export function endOf(status: number, ends: ReadonlyMap<number, End>): End {
-  return ends.get(status) ?? (status >= 500 ? "leave" : RELEASING.includes(status) ? "release" : "complete");
+  return (
+    ends.get(status) ?? (status < 200 || status >= 500 ? "leave" : RELEASING.includes(status) ? "release" : "complete")
+  );
 }
 
 /** The names of the headers that are stored. `more`: the program's own. */

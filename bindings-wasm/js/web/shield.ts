@@ -1,0 +1,177 @@
+/**
+ * What keeps a client that has hung up from a handler on Node.js.
+ *
+ * @module
+ */
+
+import type { Listener, NodeRequest, NodeResponse, NodeSocket } from "./node.js";
+
+/** The name of the listeners of `on-finished`, which are those of `ee-first`. */
+const ON_FINISHED = "onevent";
+
+/**
+ * Keeps from the handler that the client has hung up, until the handler has answered: so it runs to its end, reads the
+ * rest of the request, and its response is stored.
+ */
+export class Shield {
+  readonly #request: NodeRequest;
+  readonly #response: NodeResponse;
+  #later: (() => void)[] = [];
+  /** What gives the sockets back as they were. */
+  #restores: (() => void)[] = [];
+  #isUp = true;
+  #isGone = false;
+
+  /** `aborted` is called when the server itself destroys the response. */
+  constructor(request: NodeRequest, response: NodeResponse, aborted: () => void) {
+    this.#request = request;
+    this.#response = response;
+    this.#deferListeners(request.socket);
+    const destroy = request.destroy.bind(request);
+    const emit = response.emit.bind(response);
+    // Node.js destroys a request whose client has hung up, and what of its body has not been read is lost.
+    request.destroy = (error) => {
+      if (!this.#isUp || !this.#hasHungUp()) {
+        return destroy(error);
+      }
+      // Body parsers do not read where the socket is not readable.
+      this.#replaceSocket(request, { readable: { value: true } });
+      this.#later.push(() => {
+        destroy(error);
+      });
+      return request;
+    };
+    response.emit = (event, ...parameters) => {
+      // HTTP/2 emits both when a client cancels its request.
+      if (!this.#isUp || (event !== "close" && event !== "finish")) {
+        return emit(event, ...parameters);
+      }
+      if (this.#hasHungUp()) {
+        this.#later.push(() => emit(event, ...parameters));
+        if (event === "close") {
+          this.#reopen();
+          // A pipe may wait for the client to take more.
+          emit("drain");
+        }
+        return false;
+      }
+      if (event === "close") {
+        aborted();
+      }
+      return emit(event, ...parameters);
+    };
+  }
+
+  /** For `stream.pipeline`, which does not write to what is closed, and for `on-finished`, which looks at the socket. */
+  #reopen(): void {
+    const response = this.#response;
+    const { destroyed, socket } = response;
+    response.destroyed = false;
+    const no = { value: false, configurable: true };
+    Object.defineProperties(response, { closed: no, writableNeedDrain: no });
+    this.#later.unshift(() => {
+      response.destroyed = destroyed;
+      Reflect.deleteProperty(response, "closed");
+      Reflect.deleteProperty(response, "writableNeedDrain");
+    });
+    if (socket && this.#request.stream === undefined) {
+      this.#replaceSocket(response, { writable: { value: true } });
+    }
+  }
+
+  /**
+   * `on-finished` takes the end of the socket for that of the response, and `sendFile` stops then. Its listeners learn it
+   * when the shield is lifted. Those of the program learn it at once.
+   */
+  #deferListeners(socket: NodeSocket): void {
+    if (this.#request.stream !== undefined) {
+      return;
+    }
+    // The server of Node.js has a method of its own there.
+    const before = Object.getOwnPropertyDescriptor(socket, "on");
+    const on = socket.on.bind(socket);
+    socket.on = (event, listener) => {
+      if ((event !== "close" && event !== "error") || listener.name !== ON_FINISHED) {
+        return on(event, listener);
+      }
+      const deferred: Listener = (...parameters) => {
+        if (this.#isUp && this.#hasHungUp()) {
+          this.#later.push(() => {
+            listener.apply(socket, parameters);
+          });
+        } else {
+          listener.apply(socket, parameters);
+        }
+      };
+      // By this property, `removeListener` finds it.
+      return on(
+        event,
+        Object.assign(deferred, { listener: (listener as { listener?: unknown }).listener ?? listener }),
+      );
+    };
+    this.#restores.push(() => {
+      if (before === undefined) {
+        Reflect.deleteProperty(socket, "on");
+      } else {
+        Object.defineProperty(socket, "on", before);
+      }
+    });
+  }
+
+  /** Gives a request or a response a socket that differs from its own in some members. */
+  #replaceSocket(message: NodeRequest | NodeResponse, members: PropertyDescriptorMap): void {
+    const { socket } = message;
+    const set = (value: unknown) =>
+      Object.defineProperty(message, "socket", { value, configurable: true, enumerable: true, writable: true });
+    set(Object.create(socket ?? null, members));
+    this.#restores.push(() => set(socket));
+  }
+
+  /**
+   * The handler has answered, but the answer is not on its way yet. An error handler of the framework may destroy the
+   * connection now, because it takes the answer for one that has been sent.
+   */
+  delayDestroy(): void {
+    if (this.#request.stream === undefined) {
+      const { socket } = this.#request;
+      const destroy = (error?: Error) => {
+        this.#later.push(() => socket.destroy(error));
+        return socket;
+      };
+      this.#replaceSocket(this.#request, { destroy: { value: destroy } });
+    }
+  }
+
+  /** The response is about to go out. */
+  restoreSockets(): void {
+    for (const restore of this.#restores.splice(0).reverse()) {
+      restore();
+    }
+  }
+
+  /** Whether the client has hung up before the handler has answered. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** The handler has answered. */
+  lift(): void {
+    this.#isUp = false;
+    this.restoreSockets();
+    const later = this.#later;
+    this.#later = [];
+    for (const call of later) {
+      call();
+    }
+  }
+
+  #hasHungUp(): boolean {
+    const { stream, socket } = this.#request;
+    if (stream !== undefined) {
+      this.#isGone ||= (stream.rstCode ?? 0) !== 0;
+    } else {
+      this.#isGone ||= socket.readableEnded || (socket.errored !== null && socket.errored !== undefined);
+    }
+    return this.#isGone;
+  }
+}
