@@ -170,9 +170,9 @@ typedef struct fencepost_options {
      * multi-lock has no other name. */
     const char *const *names;
     size_t name_count;
-    /** ZooKeeper and `memory:`: the names of the nodes; programs with another library and the same layout exclude each
-     * other. Range: `curator`, `kazoo`, `plain`; `plain` for mutex, election and multi-lock only. Default: `curator`.
-     */
+    /** ZooKeeper and `memory:`: the names of the nodes; fencepost and another library exclude each other if both use
+     * this layout. Range: `curator`, `kazoo`, `plain`; `plain` for mutex, election and multi-lock only. Default:
+     * `curator`. */
     const char *layout;
     /** ZooKeeper and `memory:`: what the names of the nodes begin with. Range: with `plain` only; not empty, no `/`,
      * characters as in a name. Default: `node_`. */
@@ -194,20 +194,20 @@ typedef struct fencepost_options {
     /** The longest time that a grant lasts; then it is lost with `max-hold`. Range: more than 0, to 365 days. Default:
      * none. In milliseconds. See `fencepost_lock_set_max_hold`. */
     int64_t max_hold;
-    /** Makes the lock re-entrant: acquires of one owner on one client share a grant. Range: 1 to 1024 bytes. Default:
-     * none. While an owner holds a lock, it gets a further grant with the same fence for each acquire of the same name
-     * and kind on this client, at once and without a request. The release of the last grant releases the lock. Settings
-     * and lease are those of the first acquire. The owner of a writer may acquire the reader. If the owner of a reader
-     * acquires the writer, the acquire returns `UPGRADE`. While an acquire of an owner waits, another one returns
-     * `BUSY`. */
+    /** Makes the lock re-entrant: each acquire of an owner on one client gets its own grant; the owner's grants have
+     * one fence and are lost together. Range: 1 to 1024 bytes. Default: none. While an owner holds a lock, it gets a
+     * further grant with the same fence for each acquire of the same name and kind on this client, at once and without
+     * a request. The release of the last grant releases the lock. Settings and lease are those of the first acquire.
+     * The owner of a writer may acquire the reader. If the owner of a reader acquires the writer, the acquire returns
+     * `UPGRADE`. While an acquire of an owner waits, another one returns `BUSY`. */
     const char *owner;
     /** ZooKeeper and `memory:`: turns off `fair`: whether waiters get the lock in order; `no` makes one node and no
      * queue. All waiters wake at a release, and the first one gets the lock. Its name is the node's name. */
     bool unfair;
     /** Zero. */
     uint8_t reserved_end[7];
-    /** Redis (`memory:` checks and ignores it): how much earlier than the lease a grant ends, besides 1 % for clock
-     * drift. Range: more than 0, to a third of the lease. Default: 2 ms. In milliseconds. */
+    /** Redis (`memory:` checks and ignores it): the client ends a grant this much, plus 1 % of the lease, before the
+     * lease ends. Range: more than 0, to a third of the lease. Default: 2 ms. In milliseconds. */
     int64_t margin;
     /** Redis (`memory:` checks and ignores it): the longest time between two requests of a waiter. Range: more than 0,
      * to 365 days. Default: 100 ms. In milliseconds. */

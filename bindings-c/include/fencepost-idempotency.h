@@ -230,9 +230,9 @@ fencepost_result fencepost_issue(
     fencepost_idempotency *idempotency, const char *token, const void *binding, size_t binding_size, int64_t life);
 
 /**
- * Claims and completes an operation at once, if its result is known before: for a number of an order, for example. If
- * `binding` is not NULL, `key` is a token that was issued, and this consumes it. Returns success; or `REPLAYED` with
- * the stored record. Errors: those of a claim.
+ * Claims and completes an operation at once, in one request: for a result that the program knows beforehand, such as
+ * one order for each user. If `binding` is not NULL, `key` is a token that was issued, and this consumes it. Returns
+ * success; or `REPLAYED` with the stored record. Errors: those of a claim.
  */
 fencepost_result fencepost_register(
     fencepost_idempotency *idempotency, const char *key, const void *binding, size_t binding_size,

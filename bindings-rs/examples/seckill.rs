@@ -1,7 +1,7 @@
 //! A flash sale that sells each user one piece of an item, however often the user clicks.
 //!
-//! The user and the item are the key of the operation: a business number. The result, an order number, is known before,
-//! so one request claims the operation and completes it.
+//! The user and the item are the key of the operation. The program knows the result, an order number, beforehand. So one
+//! request claims the operation and completes it.
 //!
 //! ```sh
 //! cargo run --example seckill

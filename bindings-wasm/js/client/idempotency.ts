@@ -135,8 +135,8 @@ export class Idempotency {
   }
 
   /**
-   * Claims and completes at once: for a result that is known before, such as a business number that must not be used
-   * twice.
+   * Claims and completes at once, in one request: for a result that the program knows beforehand, such as one order for
+   * each user.
    *
    * @throws InProgress, Refused and ConfigError, as {@link claim} does.
    */

@@ -39,7 +39,7 @@ pub enum Step {
     Leave,
     /// Makes a token.
     Issue(Issue),
-    /// Claims and completes in one step: the result is known before, as that of a business number is.
+    /// Claims and completes in one step: for a result that the program knows beforehand.
     Register(Claim, Content),
     /// Replaces a value, if it has the expected version.
     Update(Update),

@@ -126,8 +126,8 @@ impl Scope {
         self.step(token, Step::Issue(issue))
     }
 
-    /// Claims and completes at once: a business number, whose result is known before. With the binding of a token that
-    /// was issued, burns it.
+    /// Claims and completes at once: for a result that the program knows beforehand. With the binding of a token that was
+    /// issued, burns it.
     ///
     /// # Errors
     /// [`ConfigError::InvalidOption`], as for a claim.

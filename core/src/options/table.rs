@@ -80,7 +80,7 @@ pub static OPTIONS: [OptionSpec; 33] = [
         About {
             range: "more than 0, to a third of the lease",
             default: "2 ms",
-            meaning: "how much earlier than the lease a grant ends, besides 1 % for clock drift",
+            meaning: "the client ends a grant this much, plus 1 % of the lease, before the lease ends",
         },
     ),
     option(
@@ -124,7 +124,7 @@ pub static OPTIONS: [OptionSpec; 33] = [
         About {
             range: "`curator`, `kazoo`, `plain`; `plain` for mutex, election and multi-lock only",
             default: "`curator`",
-            meaning: "the names of the nodes; programs with another library and the same layout exclude each other",
+            meaning: "the names of the nodes; fencepost and another library exclude each other if both use this layout",
         },
     ),
     option(
@@ -168,7 +168,7 @@ pub static OPTIONS: [OptionSpec; 33] = [
         About {
             range: "1 to 1024 bytes",
             default: "none",
-            meaning: "makes the lock re-entrant: acquires of one owner on one client share a grant",
+            meaning: "makes the lock re-entrant: each acquire of an owner on one client gets its own grant; the owner's grants have one fence and are lost together",
         },
     ),
     option(
@@ -234,7 +234,7 @@ pub static OPTIONS: [OptionSpec; 33] = [
         About {
             range: "`retake`, `block`, `indeterminate`",
             default: "`retake`",
-            meaning: "what a claim gets that finds the lease of an earlier attempt over: the operation, which may then run twice; `in-progress`; or `indeterminate`",
+            meaning: "what a claim gets after the lease of an earlier attempt has ended: the operation, which may then run twice; `in-progress`; or `indeterminate`",
         },
     ),
     field("scope", Slot::Text(|draft| &mut draft.scope), ALL, OPERATIONS),

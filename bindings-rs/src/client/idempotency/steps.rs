@@ -1,4 +1,4 @@
-//! Requests in one step: tokens, business numbers, versioned values, and what an operator does.
+//! Requests in one step: tokens, known results, versioned values, and what an operator does.
 
 use core::time::Duration;
 
@@ -39,7 +39,8 @@ impl Idempotency {
         self.step(token, settings).await.map(|_| ())
     }
 
-    /// Claims and completes at once: the result is known before, as that of a business number is.
+    /// Claims and completes at once, in one request: for a result that the program knows beforehand, such as one order
+    /// for each user.
     ///
     /// # Errors
     /// As [`try_claim`](Self::try_claim).

@@ -54,7 +54,7 @@ macro_rules! overlooked {
 
 overlooked! {
     REMEMBERED: Remembers, S9, "remembered",
-        "a list is answered with what was there once", "home-made dashboards; Curator's PathChildrenCache behind a lost connection";
+        "a list is answered from a stale cache", "home-made dashboards; Curator's PathChildrenCache behind a lost connection";
     LEFT_OUT: LeavesOut, S9, "left-out",
         "a contender that could not be read is left out of the list", "home-made scripts: any exception taken for NoNode";
     UNDONE: SilenceIsDone, S9, "break-unanswered",
@@ -62,7 +62,7 @@ overlooked! {
     BY_PATH: ByPath, S5, "break-by-path",
         "a contender is broken by its path: the fence says that another one was meant", "zkCli: delete knows no fences";
     OTHER_WORDS: OtherWords, L3, "other-words",
-        "the revocation request is written in other words than the holder knows", "home-made revokers; Curator and its ports agree on __REVOKE__";
+        "the revocation request is written in a format that the holder does not read", "home-made revokers; Curator and its ports agree on __REVOKE__";
 }
 
 static UNWATCHED: Mutant<Servers, Unwatched> = Mutant {

@@ -171,15 +171,15 @@ gallery! {
     CREATE_AGAIN: zookeeper::CreateAgain on ZOOKEEPER_MUTEX, L1, "create-again",
         "a create without an answer is made again: the first node stands before the second for ever", "CURATOR-45, CURATOR-79";
     WHOLE_NAMES: zookeeper::WholeNames on ZOOKEEPER_MUTEX, S1, "whole-names",
-        "contenders in the order of their whole names: a prefix decides which is first", "CURATOR-43, and every port of the recipe once";
+        "contenders in the order of their whole names: a prefix decides which is first", "CURATOR-43, and most ports of the recipe, at some time";
     WATCH_FIRST: zookeeper::WatchFirst on ZOOKEEPER_MUTEX, L2, "watch-first",
         "all waiters watch the holder: one release wakes all", "ZooKeeper recipes: the herd effect";
     NEIGHBOUR_GONE: zookeeper::NeighbourGone on ZOOKEEPER_MUTEX, S1, "neighbour-gone",
-        "a neighbour's going is taken for its release: it may have given up", "go-zookeeper and shayhatsor/zookeeper: no second list";
+        "treats the deletion of the predecessor's node as a release, although the predecessor may have given up", "go-zookeeper and shayhatsor/zookeeper: no second list";
     EXISTS_WATCH: zookeeper::ExistsWatch on ZOOKEEPER_MUTEX, L1, "exists-watch",
-        "watches by exists, and does not look at the answer: waits for a node that has gone to come", "CURATOR-107, shayhatsor/zookeeper#26";
+        "sets a watch by exists and ignores the answer: if the node is already gone, it waits for its creation", "CURATOR-107, shayhatsor/zookeeper#26";
     WATCH_ONLY: zookeeper::WatchOnly on ZOOKEEPER_MUTEX, L1, "watch-only",
-        "waits for the event of its watch and for nothing else: one that is lost is waited for without end", "Curator and Kazoo: a server drops the events of a client that may not read any more, and says nothing";
+        "waits for the event of its watch and for nothing else: if the event is lost, it waits for ever", "Curator and Kazoo: a server drops the events of a client that may not read any more, and says nothing";
     LEAK_ON_TIMEOUT: zookeeper::LeakOnTimeout on ZOOKEEPER_MUTEX, L1, "leak-on-timeout",
         "gives up and leaves its node: the node gets its turn, and its client has gone", "kazoo#732, kazoo#429";
     NO_CONFIRMATION: zookeeper::NoConfirmation on ZOOKEEPER_MUTEX, S3, "no-confirmation",
@@ -209,7 +209,7 @@ gallery! {
     DELETE_AGAIN: zookeeper::DeleteAgain on ZOOKEEPER_SINGLE, S5, "delete-again",
         "a delete without an answer is made again: the node is the next holder's by now", "home-made locks of one node";
     NEVER_MINE: zookeeper::NeverMine on ZOOKEEPER_SINGLE, L1, "never-mine",
-        "a node that is there is taken for another's: after a create without an answer it waits for itself", "home-made locks of one node; CURATOR-45 is its like in a queue";
+        "a node that is there is taken for another's: after a create without an answer it waits for itself", "home-made locks of one node; CURATOR-45 is the same mistake in a queue";
 }
 
 /// All mutants of the gallery.
