@@ -262,6 +262,8 @@ def test_errors_survive_pickling() -> None:
     error = fencepost.ConfigError("text", 101, "empty-name")
     copy = pickle.loads(pickle.dumps(error))
     assert (str(copy), copy.code, copy.name) == ("text", 101, "empty-name")
+    again = fencepost.NotAcquired(*fencepost.NotAcquired("text", 301, "held").args)  # as Celery does
+    assert (str(again), again.code, again.name) == ("text", 301, "held")
     left = pickle.loads(pickle.dumps(fencepost.CleanupIncomplete("text", count=3)))
     assert (left.code, left.name, left.count) == (503, "cleanup-incomplete", 3)
 

@@ -17,9 +17,13 @@ class FencepostError(Exception):
     """The name, such as ``not-held``."""
 
     def __init__(self, text: str, code: int, name: str) -> None:
-        super().__init__(text)
+        # Some programs, such as Celery, make an exception again from its arguments.
+        super().__init__(text, code, name)
         self.code = code
         self.name = name
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), (str(self), self.code, self.name))

@@ -16,6 +16,7 @@ from .faults import end_by_fault, is_fault
 from .reachability import Reachability
 from .reentrancy import watch
 from .reports import Reports
+from .signals import raised_by_handler
 
 _MOST_CAUSES = 256
 
@@ -172,12 +173,13 @@ class CriticalSection:
         try:
             self.driver.submit(command)
         except Exception as error:
-            self.note(command.id, error)
+            theirs = raised_by_handler(error)
+            if theirs is None:
+                self.note(command.id, error)
             self.hub.failed(now(), command.id, "unknown")
-            if not is_fault(error) and threading.current_thread() is threading.main_thread():
-                # A signal handler of the program has raised it.
+            if theirs is not None:
                 self.timer.schedule(now())
-                raise
+                raise theirs from theirs.__cause__
             self.fail(error)
 
     def _handle_event(self, event: Event) -> None:

@@ -14,11 +14,12 @@ import redis
 
 from ..._engine.contender import Contender, State
 from ..._engine.driver import EnginePort
+from ..._engine.signals import raised_by_handler
 from ..._fencepost import Address, Command, Hub, is_from_replica
 from ...hub._clock import now
 from ._background import Background
 from ._connection_pool import ConnectionPool
-from ._errors import answer, failure, is_expected
+from ._errors import answer, failure
 from ._settings import ANSWER_WITHIN, SILENT_AFTER, address_of, client_settings
 from ._wire import pack
 
@@ -91,9 +92,10 @@ class RedisDriver:
             connection._sock.settimeout(limit)
             value = connection.read_response(disable_decoding=True)
         except Exception as error:
-            if sent and not is_expected(error):
+            theirs = raised_by_handler(error)
+            if theirs is not None:
                 self._interrupted(id, connection, sent)
-                raise
+                raise theirs from theirs.__cause__
             text = answer(error)
             if connection is not None:
                 if text is not None and is_from_replica(text):

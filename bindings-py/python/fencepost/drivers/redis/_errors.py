@@ -14,8 +14,6 @@ from redis.exceptions import (
     ResponseError,
 )
 
-from ..._engine.faults import is_fault
-
 # Errors of the server. Some of them are connection errors for redis-py.
 _ANSWERS = (ResponseError, AuthenticationError, AuthorizationError, BusyLoadingError, MasterDownError)
 
@@ -35,13 +33,6 @@ _CODES: dict[type[BaseException], str] = {
     exceptions.TryAgainError: "TRYAGAIN",
 }
 _HAS_CODE = re.compile("[A-Z]{2,}(?: |$)").match
-
-
-def is_expected(error: Exception) -> bool:
-    """Whether redis-py raises this by itself while it sends or reads. Otherwise, a signal handler of the
-    program has raised it.
-    """
-    return isinstance(error, (exceptions.RedisError, OSError, EOFError)) or is_fault(error)
 
 
 def answer(error: BaseException) -> str | None:
