@@ -33,6 +33,8 @@
  *   `FENCEPOST_VERSION`.
  * - If a thread is cancelled (`pthread_cancel`) in a call, it first finishes the call. To end a wait, use
  *   `fencepost_attempt_cancel`.
+ * - No function may be called from a signal handler: it could wait for a mutex that the interrupted code holds. Set a
+ *   flag or write to a pipe there, and cancel the attempt outside of the handler.
  * - After a fork, the child connects anew. Every call on an object of the parent returns `WRONG_PROCESS`, and freeing
  *   such an object does nothing. Other threads may use fencepost during the fork. A child that is forked while glibc
  *   resolves a host name may hang when it resolves one itself. So a fork waits until fencepost's own resolutions have

@@ -123,6 +123,8 @@ pub(crate) unsafe fn content(
     result: *const u8,
     result_size: usize,
 ) -> Result<Content, Fault> {
+    // First: a failed `read` or `snprintf` gives a size that no memory has.
+    Content::check_size(result_size)?;
     // SAFETY: by the caller's promise.
     let (tag, result) = unsafe { (view::text(tag, tag_size)?, view::bytes(result, result_size)?) };
     Ok(Content::new(tag, result.to_owned())?)

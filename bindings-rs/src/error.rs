@@ -51,7 +51,7 @@ pub enum Error {
     WrongProcess,
     /// The server has not confirmed the end of all contenders of a closed client (503). They end with their leases or the session.
     #[error(
-        "{left} contenders stay on the server, which has not answered within 5 s or has refused: they go with their leases or their session"
+        "the server has not confirmed the end of {left} contender{} of this client: until their leases or the session end, other clients may wait for them", if *left == 1 { "" } else { "s" }
     )]
     CleanupIncomplete {
         /// How many contenders are left.

@@ -38,9 +38,9 @@ enum Command {
     Status(lock::Status),
     /// Who holds a lock, and on ZooKeeper who waits for it
     Contenders(lock::List),
-    /// Take its place from one who holds a lock or waits for it
+    /// Remove a contender: the holder of a lock, or a waiter
     Break(lock::One),
-    /// Ask one who holds a lock on ZooKeeper to give it back: it may, or keep it
+    /// Send the holder a revocation request (ZooKeeper): it may release the lock, or keep it
     Revoke(lock::One),
     /// Look at the record of an idempotent operation, give it a result, or delete it
     Record(record::Arguments),
@@ -145,10 +145,15 @@ fn code_of(done: Result<bool, demo::Failure>) -> ExitCode {
 }
 
 fn broken(error: &demo::Failure) -> ExitCode {
-    output::complain(&error.to_string());
+    let mut last = error.to_string();
+    output::complain(&last);
     let mut source = error.source();
     while let Some(cause) = source {
-        output::complain_because(&cause.to_string());
+        let text = cause.to_string();
+        if text != last {
+            output::complain_because(&text);
+        }
+        last = text;
         source = cause.source();
     }
     ExitCode::from(BROKEN)

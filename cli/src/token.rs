@@ -20,7 +20,7 @@ Exit codes:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
-    /// Where the tokens are: redis://HOST:PORT or zk://HOST:PORT/PREFIX. By default what the variable FENCEPOST_URL has
+    /// Where the tokens are: redis://HOST:PORT or zk://HOST:PORT/PREFIX; by default the value of FENCEPOST_URL
     #[arg(long, value_name = "URL", global = true)]
     url: Option<String>,
     #[command(subcommand)]
@@ -43,11 +43,11 @@ enum Step {
 /// What to issue.
 #[derive(Args, Clone, Debug)]
 struct Issue {
-    /// The scope: whose tokens these are
+    /// The scope, as in client.idempotency(SCOPE)
     scope: String,
     /// The token. By default a random one of 128 bits
     token: Option<String>,
-    /// To whom and for what the token is issued. The consumer has to give the same text
+    /// A text that the consumer must repeat, such as a session and a purpose
     #[arg(long, value_name = "TEXT", default_value = "")]
     binding: String,
     /// How long the token can be consumed: 30s, 5m, 24h
@@ -61,7 +61,7 @@ struct Issue {
 /// Which token.
 #[derive(Args, Clone, Debug)]
 struct Which {
-    /// The scope: whose tokens these are
+    /// The scope, as in client.idempotency(SCOPE)
     scope: String,
     /// The token
     token: String,

@@ -17,6 +17,7 @@ fn fails(code: i32, arguments: &[&str]) -> String {
         stderr,
     } = fencepost(arguments);
     let line = String::from_utf8(stderr).unwrap();
+    assert!(!line.contains("For more information"), "{line}");
     assert_eq!(status.code(), Some(code), "{arguments:?}: {line}");
     assert!(
         line.starts_with("fencepost: ") && line.lines().count() == 1,
@@ -33,8 +34,11 @@ fn wrong_usage_is_one_line_and_64() {
         (&["--no-such-option", "x", "--", "true"][..], "--no-such-option"),
         (&[], "<NAME>"),
         (&["x"], "<CMD>"),
-        (&["x", "true"], "'true'"),
-        (&["--ttl", "soon", "x", "--", "true"], "soon"),
+        (
+            &["x", "true"],
+            "'true' found (the command comes after `--`: fencepost exec NAME -- COMMAND)",
+        ),
+        (&["--ttl", "soon", "x", "--", "true"], "'soon' for '--ttl <TIME>'"),
         (&["--ttl", "5", "x", "--", "true"], "5ms"),
         (&["--wait", "0s", "x", "--", "true"], "longer than nothing"),
         (&["--wait", "1s", "--nonblock", "x", "--", "true"], "--nonblock"),

@@ -305,10 +305,10 @@ attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_
             FENCEPOST_RESULT_NULL_POINTER, "a required pointer is NULL: pass the object, or a place for the output");
     if (!is_usable(commands) || (subscriptions != NULL && !is_usable(subscriptions)))
         return say(FENCEPOST_RESULT_BAD_ARGUMENT, "this context is not connected: wait until it is");
-    if (commands == subscriptions)
+    if (commands == subscriptions || (commands->c.flags & (REDIS_SUBSCRIBED | REDIS_MONITORING)))
         return say(
             FENCEPOST_RESULT_BAD_ARGUMENT,
-            "this connection has subscriptions, so it takes no commands: pass a second one");
+            "this connection has subscriptions or monitors, so it takes no commands: pass another one");
     if ((driver = calloc(1, sizeof *driver)) == NULL)
         return say(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
     driver->poll = -1;

@@ -16,7 +16,7 @@ pub(crate) struct Options {
     /// How many buyers come
     #[arg(long, value_name = "N", default_value_t = 99, value_parser = value_parser!(u32).range(1..=1_000_000))]
     pub(crate) buyers: u32,
-    /// How many of them are in the shop at a time
+    /// How many buyers buy at the same time
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u32).range(1..=10_000))]
     pub(crate) at_once: u32,
     /// How many items there are

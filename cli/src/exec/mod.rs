@@ -14,10 +14,12 @@ mod watch;
 
 use std::{
     ffi::OsString,
+    io::IsTerminal as _,
     process::ExitCode,
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
+use clap::error::ErrorKind;
 use fencepost::{Client, Error, Record, clock};
 use nix::sys::signal::Signal;
 use tokio::process::Command;
@@ -81,8 +83,16 @@ pub(crate) async fn run(options: Options, before: Option<String>) -> ExitCode {
 /// Says what is wrong with the arguments, on one line.
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
-    let lines = text.lines().take_while(|line| !line.starts_with("Usage:"));
-    let words: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_over = |line: &str| line.starts_with("Usage:") || line.starts_with("For more information");
+    let lines = text.lines().take_while(|line| !is_over(line));
+    let mut words: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_about_words = matches!(
+        error.kind(),
+        ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument
+    );
+    if is_about_words && !std::env::args_os().any(|word| word == "--") {
+        words.push("(the command comes after `--`: fencepost exec NAME -- COMMAND)");
+    }
     let text = words.join(" ");
     refused(&Failure::usage(text.trim_start_matches("error: ")))
 }
@@ -218,10 +228,19 @@ fn replayed(plan: &Plan, record: &Record) -> Result<Done, Failure> {
     let stored = serde_json::from_slice::<serde_json::Value>(&record.result);
     let status = stored.ok().and_then(|stored| stored.get("status")?.as_u64());
     match status.and_then(|status| u8::try_from(status).ok()) {
-        Some(code) => Ok(Done {
-            outcome: "replayed",
-            code,
-        }),
+        Some(code) => {
+            // A script has the report, and a job that has nothing to do writes nothing.
+            if std::io::stderr().is_terminal() {
+                complain(&format!(
+                    "the command was not run: an earlier run of {:?} has ended with exit code {code}",
+                    plan.once.as_ref().map_or("", |once| &once.key)
+                ));
+            }
+            Ok(Done {
+                outcome: "replayed",
+                code,
+            })
+        }
         None => Err(Failure::record(format!(
             "operation {:?} of {:?} has a result without an exit status: another program has stored it",
             plan.once.as_ref().map_or("", |once| &once.key),

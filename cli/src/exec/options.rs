@@ -13,7 +13,7 @@ Exit codes:
   the command's own; 128 and the number of the signal that has ended it
   64   wrong usage; nothing was run
   65   --once: the record of the operation does not allow a run
-  69   unavailable: no server has answered, or it refuses
+  69   unavailable: no server answered, or the server refused the request
   70   the lock was lost, or --max-hold has passed; the command was ended
   71   a failure of this computer
   74   the command has succeeded, and the report of --json could not be written
@@ -26,23 +26,23 @@ Exit codes:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Options {
-    /// Where the lock is: zk://HOST:PORT/PREFIX or redis://HOST:PORT. By default what the variable FENCEPOST_URL has
+    /// Where the lock is: zk://HOST:PORT/PREFIX or redis://HOST:PORT; by default the value of FENCEPOST_URL
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// The lease: how long the server keeps the lock without hearing from fencepost; 30s unless the address has a
     /// session_timeout
     #[arg(long, value_name = "TIME", value_parser = time)]
     ttl: Option<Duration>,
-    /// Wait for the lock at most so long; without it, for ever
+    /// Wait at most TIME for the lock; without a limit by default
     #[arg(long, short, value_name = "TIME", value_parser = time)]
     wait: Option<Duration>,
-    /// Do not wait for others
+    /// Do not wait if another contender holds the lock
     #[arg(long, short, conflicts_with = "wait")]
     nonblock: bool,
-    /// Share the lock with others that share it (ZooKeeper)
+    /// Acquire the lock as a reader: commands with --shared run at the same time (ZooKeeper)
     #[arg(long, short, conflicts_with = "limit")]
     shared: bool,
-    /// Let so many hold it at once: all of them give the same number (ZooKeeper)
+    /// Use a semaphore with N permits: all commands give the same N (ZooKeeper)
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     limit: Option<u32>,
     /// What happens to the command when the lock is lost, or is about to be
@@ -51,10 +51,10 @@ pub(crate) struct Options {
     /// The time between SIGTERM and SIGKILL; a tenth of --ttl by default
     #[arg(long, value_name = "TIME", value_parser = time)]
     grace: Option<Duration>,
-    /// Keep the lock at least so long, even if the command ends earlier
+    /// Keep the lock for at least TIME, even if the command ends earlier
     #[arg(long, value_name = "TIME", value_parser = time)]
     min_hold: Option<Duration>,
-    /// End the command after so long
+    /// End the command after TIME
     #[arg(long, value_name = "TIME", value_parser = time)]
     max_hold: Option<Duration>,
     /// The exit code if the lock was not acquired
@@ -188,7 +188,7 @@ impl Options {
         let lacks = |option: &str, lock: &str| {
             let server = Server::Redis.shown();
             Failure::usage(format!(
-                "{option} needs a {lock}, which {server} does not have: use ZooKeeper (zk://HOST:PORT/PREFIX), or leave it out"
+                "{option} needs a {lock}, which {server} does not have: use ZooKeeper (zk://HOST:PORT/PREFIX), or leave out {option}"
             ))
         };
         match kind {

@@ -4,7 +4,7 @@ use std::{future::pending, time::Duration};
 
 use fencepost::{
     Claim, Claimed, Client, Completion, Error, Grant, Idempotency, IdempotencyOptions, Lock, LockOptions,
-    Lost, Record, clock,
+    Lost, Record, Refusal, clock,
 };
 use fencepost_core::{Instant, claim::Name};
 use sha2::{Digest as _, Sha256};
@@ -82,15 +82,19 @@ pub(super) async fn acquire(plan: &Plan, sought: &Sought) -> Result<Acquired, Fa
     };
     let Some(grant) = granted? else {
         return Err(Failure::conflict(match plan.wait {
-            Wait::For(limit) => format!("lock {:?}: another holds it, after {limit:?}", plan.name),
-            _ => format!("lock {:?}: another holds it", plan.name),
+            Wait::For(limit) => format!(
+                "lock {:?}: another contender still holds it after {limit:?}",
+                plan.name
+            ),
+            _ => format!("lock {:?}: another contender holds it", plan.name),
         }));
     };
     let claim = match operations {
         None => None,
         Some((operations, key)) => {
             let waited = clock::now().since(start);
-            match claim(plan, operations, key, waited).await? {
+            let claimed = claim(plan, operations, key, waited).await;
+            match claimed.map_err(|error| unlike(error, key))? {
                 Claimed::Run(claim) => Some(claim),
                 Claimed::Replayed(record) => return Ok(Acquired::Replayed(grant, record)),
             }
@@ -122,6 +126,16 @@ async fn claim(plan: &Plan, of: &Idempotency, key: &str, waited: Duration) -> Re
         Wait::Forever => of.claim(key, &what).await,
         Wait::For(limit) if limit > waited => of.claim_within(key, &what, limit - waited).await,
         Wait::For(_) | Wait::Not => of.try_claim(key, &what).await,
+    }
+}
+
+/// The failure of a claim, in the words of this command.
+fn unlike(error: Error, key: &str) -> Failure {
+    match &error {
+        Error::Refused(refused) if refused.reason() == Refusal::Mismatch => Failure::record(format!(
+            "mismatch: the key {key:?} was used with another command or other arguments: give a new key, or the same command"
+        )),
+        _ => Failure::from(error),
     }
 }
 

@@ -10,8 +10,17 @@ use serde_json::{Value, json};
 use super::{Opened, Which};
 use crate::{failure::Failure, output::print};
 
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  `break`, `revoke`: there is no such contender
+  2  wrong usage
+  3  refused by the server
+  4  unavailable: no server has answered";
+
 /// What is to be seen of the contenders.
 #[derive(Args, Clone, Debug)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct List {
     #[command(flatten)]
     which: Which,
@@ -22,10 +31,11 @@ pub(crate) struct List {
 
 /// One of the contenders.
 #[derive(Args, Clone, Debug)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct One {
     #[command(flatten)]
     which: Which,
-    /// Its fence, as `contenders` shows it
+    /// The contender's fence, as `fencepost contenders` shows it
     fence: u64,
 }
 
@@ -38,7 +48,7 @@ impl List {
         let text = if self.json {
             format!("{:#}", Value::from_iter(found.iter().map(as_json)))
         } else if found.is_empty() {
-            format!("nobody holds {:?} or waits for it", self.which.name)
+            format!("no contender holds {:?} or waits for it", self.which.name)
         } else {
             table(&found, on_redis).to_string()
         };
@@ -57,6 +67,12 @@ impl One {
     /// Asks a contender for the lock.
     pub(crate) async fn revoke(self, before: Option<String>) -> Result<(), Failure> {
         let (opened, found) = self.find(before).await?;
+        if opened.on_redis {
+            let _closed = opened.client.close().await;
+            return Err(Failure::usage(
+                "Redis has no revocation requests: to remove the holder, run `fencepost break NAME FENCE`",
+            ));
+        }
         let done = opened.lock.revoke(&found).await;
         self.end(opened, done, "asked", &found).await
     }

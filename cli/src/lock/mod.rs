@@ -17,7 +17,7 @@ const NODE_PREFIX: &str = "node_";
 /// Which lock.
 #[derive(Args, Clone, Debug)]
 struct Which {
-    /// Where the lock is: zk://HOST:PORT/PREFIX or redis://HOST:PORT. By default what the variable FENCEPOST_URL has
+    /// Where the lock is: zk://HOST:PORT/PREFIX or redis://HOST:PORT; by default the value of FENCEPOST_URL
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// The lock's name
@@ -28,10 +28,10 @@ struct Which {
     /// How many permits the semaphore has
     #[arg(long, value_name = "N", required_if_eq("of", "semaphore"))]
     permits: Option<u32>,
-    /// The names that its contenders have on ZooKeeper; usually Curator's
+    /// The layout of the node names on ZooKeeper; curator by default
     #[arg(long, value_name = "LAYOUT")]
     layout: Option<Names>,
-    /// What the names of its contenders begin with, in the layout plain; usually node_
+    /// The prefix of the node names, only with --layout plain; node_ by default
     #[arg(long, value_name = "PREFIX")]
     node_prefix: Option<String>,
 }

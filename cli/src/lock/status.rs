@@ -27,7 +27,7 @@ pub(crate) struct Status {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Print nothing: the exit code says it
+    /// Print nothing; use the exit code
     #[arg(long, short, conflicts_with = "json")]
     quiet: bool,
 }

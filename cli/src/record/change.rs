@@ -38,7 +38,7 @@ pub(super) struct Settle {
     seen: Seen,
     #[command(flatten)]
     given: Given,
-    /// What the result is. Clients read `json` by default, and `error` is the text of an error
+    /// The type of the result: `json`, which clients expect; `error`, the text of an error; or the program's own tag
     #[arg(long, value_name = "TAG", default_value = JSON)]
     tag: String,
 }

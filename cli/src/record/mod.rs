@@ -28,7 +28,7 @@ Exit codes:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
-    /// Where the records are: redis://HOST:PORT or zk://HOST:PORT/PREFIX. By default what the variable FENCEPOST_URL has
+    /// Where the records are: redis://HOST:PORT or zk://HOST:PORT/PREFIX; by default the value of FENCEPOST_URL
     #[arg(long, value_name = "URL", global = true)]
     url: Option<String>,
     #[command(subcommand)]
@@ -40,7 +40,7 @@ enum Step {
     /// Print the record of an operation
     #[command(after_help = EXIT_CODES)]
     Look(look::Look),
-    /// Give an operation the result that it has had; it never replaces a result
+    /// Store the result that an operation had; it never replaces a result
     #[command(after_help = EXIT_CODES)]
     Settle(change::Settle),
     /// Delete the record of an operation, so that the operation can run
@@ -54,7 +54,7 @@ enum Step {
 /// Which operation.
 #[derive(Args, Clone, Debug)]
 struct Which {
-    /// The scope: whose keys these are
+    /// The scope, as in client.idempotency(SCOPE)
     scope: String,
     /// The operation's key in this scope
     key: String,

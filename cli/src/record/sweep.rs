@@ -8,7 +8,7 @@ use crate::{failure::Failure, output::print, scope::open};
 /// Which scope.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Sweep {
-    /// The scope: whose keys these are
+    /// The scope, as in client.idempotency(SCOPE)
     scope: String,
     /// Print JSON
     #[arg(long)]

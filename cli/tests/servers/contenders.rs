@@ -39,7 +39,7 @@ async fn held(client: &fencepost::Client, name: &str) -> Grant {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_holder_is_seen_asked_and_broken() {
     let url = prefix();
-    assert!(prints(&["contenders", "--url", &url, "x"]).contains("nobody holds"));
+    assert!(prints(&["contenders", "--url", &url, "x"]).contains("no contender holds"));
     let client = soon(fencepost::connect(&url)).await.unwrap();
     let grant = held(&client, "x").await;
     let fence = grant.fence().unwrap().to_string();
@@ -270,7 +270,7 @@ async fn a_holder_on_redis_is_seen_and_broken() {
         (code, &json["held"], &json["waiting"]),
         (Some(1), &false.into(), &Value::Null)
     );
-    assert!(prints(&["contenders", "--url", &url, &name]).contains("nobody holds"));
+    assert!(prints(&["contenders", "--url", &url, &name]).contains("no contender holds"));
     let client = soon(fencepost::connect(&url)).await.unwrap();
     let grant = soon(client.lock(&name).unwrap().acquire()).await.unwrap();
     let fence = grant.fence().unwrap().to_string();

@@ -27,17 +27,25 @@ impl Content {
         if tag.len() > MAX_TAG {
             return invalid("tag", shown(tag), "it is longer than 255 bytes");
         }
-        if bytes.len() > MAX_RESULT {
-            let value = "…".into();
-            return invalid(
-                "result",
-                value,
-                "it is longer than 1000000 bytes: store it elsewhere, and its address here",
-            );
-        }
+        Self::check_size(bytes.len())?;
         Ok(Self {
             tag: tag.into(),
             bytes,
+        })
+    }
+
+    /// Checks the size of a result, before it is copied.
+    ///
+    /// # Errors
+    /// [`ConfigError::InvalidOption`] if it is more than [`MAX_RESULT`] bytes.
+    pub fn check_size(size: usize) -> Result<(), ConfigError> {
+        if size <= MAX_RESULT {
+            return Ok(());
+        }
+        Err(ConfigError::InvalidOption {
+            option: "result",
+            value: "…".into(),
+            why: "it is longer than 1000000 bytes: store it elsewhere, and its address here",
         })
     }
 

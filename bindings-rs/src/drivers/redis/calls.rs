@@ -1,10 +1,10 @@
 //! Sends commands on a connection of the program, or on the driver's own.
 
 use alloc::sync::Arc;
-use core::any::TypeId;
+use core::{any::TypeId, panic::AssertUnwindSafe};
 
 use fencepost_core::CommandId;
-use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, future::BoxFuture};
 use redis::{
     Cmd,
     aio::{ConnectionLike, MultiplexedConnection},
@@ -33,9 +33,15 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Calls for Given<C> {
     fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Completed> {
         let mut connection = self.0.clone();
         Box::pin(async move {
-            let answer = connection.req_packed_command(&command).await;
-            health.answered(&answer);
-            outcomes::completed(id, answer)
+            // A connection of the program may be of a type of its own.
+            let answer = AssertUnwindSafe(connection.req_packed_command(&command)).catch_unwind();
+            match answer.await {
+                Ok(answer) => {
+                    health.answered(&answer);
+                    outcomes::completed(id, answer)
+                }
+                Err(panic) => outcomes::panicked(&*panic),
+            }
         })
     }
 }

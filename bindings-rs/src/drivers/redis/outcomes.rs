@@ -1,6 +1,7 @@
 //! The table of the library's answers and their outcomes.
 
 use alloc::sync::Arc;
+use core::any::Any;
 
 use fencepost_core::{CommandId, Failure, lowered::Outcome, redis::Reply};
 use redis::{ErrorKind, RedisError, ServerError, Value};
@@ -9,6 +10,17 @@ use crate::{Native, engine::driver::Completed};
 
 /// The result of a command, as the library returns it.
 pub(super) type Answer = Result<Value, RedisError>;
+
+/// The connection has panicked. It would do so again.
+pub(super) fn panicked(panic: &(dyn Any + Send)) -> Completed {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    let text = format!(
+        "the connection has panicked: {}",
+        text.unwrap_or("without a text")
+    );
+    Completed::Fault(Arc::new(std::io::Error::other(text)))
+}
 
 /// The outcome of an answer.
 pub(super) fn completed(id: CommandId, answer: Answer) -> Completed {
