@@ -273,6 +273,22 @@ static void connection_of_the_owner_ends(void) {
     freeReplyObject(redis("DEL %s", name));
 }
 
+/* Whatever the program does with such a connection, it takes no commands. */
+static void busy_contexts(void) {
+    static const char *const COMMANDS[] = {"MONITOR", "SUBSCRIBE c-tests"};
+    size_t i;
+
+    for (i = 0; i < sizeof COMMANDS / sizeof *COMMANDS; i++) {
+        struct loop loop;
+        fencepost_client *client;
+
+        NEED(loop_connect(&loop, address(REDIS)));
+        redisAsyncCommand(loop.context, NULL, NULL, COMMANDS[i]);
+        CHECK_FAULT(fencepost_redis_attach(loop.context, NULL, &client), FENCEPOST_RESULT_BAD_ARGUMENT, "monitors");
+        redisAsyncFree(loop.context);
+    }
+}
+
 static void unconnected_contexts(void) {
     redisAsyncContext *context = redisAsyncConnect("127.0.0.1", 1);
     fencepost_client *client;
@@ -333,6 +349,7 @@ int main(void) {
         TEST(contexts_in_a_loop);
         TEST(connection_of_the_owner_ends);
     }
+    TEST(busy_contexts);
     TEST(unconnected_contexts);
     return check_close();
 }

@@ -18,6 +18,8 @@ static void a_result_is_replayed_to_the_byte(void) {
     CHECK(fencepost_claim_fence(claim) > 0 && fencepost_claim_takeovers(claim) == 0);
     CHECK(fencepost_grant_is_valid(claim) && !fencepost_claim_is_replayed(claim));
     CHECK_RESULT(fencepost_extend(claim), FENCEPOST_OK);
+    /* A failed `read` gives this size. */
+    CHECK_FAULT(fencepost_complete(claim, all, (size_t)-1), FENCEPOST_RESULT_INVALID_OPTION, "1000000 bytes");
     CHECK_RESULT(fencepost_complete_with(claim, "raw", all, sizeof all), FENCEPOST_OK);
     CHECK(!fencepost_grant_is_valid(claim) && !fencepost_grant_is_lost(claim));
     has_result(claim, all, sizeof all);

@@ -75,6 +75,24 @@ fn a_runtime_that_lacks_something_is_an_error() {
 }
 
 #[test]
+fn a_runtime_without_timers_may_use_a_client_of_another_one() {
+    let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
+    let inside = runtime.enter();
+    let client = Client::builder()
+        .connect_timeout(Duration::from_millis(100))
+        .connect_lazily("redis://127.0.0.1:1")
+        .unwrap();
+    drop(inside);
+    let lock = client.lock("stock").unwrap();
+    let tried = thread::spawn(move || {
+        let bare = Builder::new_current_thread().build().unwrap();
+        bare.block_on(lock.acquire()).map(drop)
+    });
+    let error = tried.join().unwrap().unwrap_err();
+    assert_eq!(error.name(), "unreachable", "{error}");
+}
+
+#[test]
 fn any_executor_may_wait_for_the_first_connection() {
     let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
     for url in ["redis://127.0.0.1:1", "zk://127.0.0.1:1"] {

@@ -36,12 +36,15 @@ const KINDS: [ErrorKind; 5] = [
     ErrorKind::RESP3NotSupported,
 ];
 const NONE: usize = KINDS.len();
+const PANICS: usize = NONE + 1;
 
 impl ConnectionLike for Misused {
     fn req_packed_command<'a>(&'a mut self, command: &'a Cmd) -> RedisFuture<'a, Value> {
         Box::pin(async move {
             self.calls.fetch_add(1, Ordering::Relaxed);
-            match KINDS.get(self.kind.load(Ordering::Relaxed)) {
+            let kind = self.kind.load(Ordering::Relaxed);
+            assert!(kind != PANICS, "a defect of the program");
+            match KINDS.get(kind) {
                 Some(kind) => Err(RedisError::from((*kind, "a wrong call"))),
                 None => self.connection.req_packed_command(command).await,
             }
@@ -94,6 +97,19 @@ async fn a_wrong_call_is_not_repeated() {
         failed(&soon(client.close()).await.unwrap_err());
         assert_eq!(connection.calls.load(Ordering::Relaxed), before + 1);
     }
+}
+
+#[tokio::test]
+async fn a_connection_that_panics_is_a_wrong_call() {
+    let (connection, client) = misused().await;
+    let lock = client.lock(&unique("panics")).unwrap();
+    soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
+    connection.kind.store(PANICS, Ordering::Relaxed);
+    let error = soon(lock.acquire()).await.unwrap_err();
+    assert_eq!(error.code(), 506);
+    let cause = error.source().unwrap().to_string();
+    assert!(cause.contains("panicked: a defect of the program"), "{cause}");
+    assert_eq!(soon(client.close()).await.unwrap_err().code(), 506);
 }
 
 #[tokio::test]
