@@ -47,6 +47,20 @@ async fn a_retry_gets_the_first_response() -> Result<(), Error> {
 }
 
 #[tokio::test]
+async fn the_layer_twice_is_the_layer_once() -> Result<(), Error> {
+    let shop = Shop::open().await?;
+    let app = shop
+        .counting(shop.builder().build()?)
+        .layer(shop.builder().build()?);
+    for is_replayed in [false, true] {
+        let answer = ask(&app, request("17 EUR")).await;
+        assert_eq!((answer.status, answer.body.as_str()), (201, "1"));
+        assert_eq!(answer.is_replayed(), is_replayed);
+    }
+    shop.client.close().await
+}
+
+#[tokio::test]
 async fn only_what_is_covered_needs_a_key() -> Result<(), Error> {
     let shop = Shop::open().await?;
     let layer = shop.builder().methods([Method::PUT, Method::POST]);
