@@ -322,10 +322,14 @@ impl Checker {
             }
             modes.push(hold.mode);
             if !holds(client, hold) {
+                let fence = hold
+                    .fence
+                    .map(|fence| format!(" with fence {fence}"))
+                    .unwrap_or_default();
                 let what = format!(
-                    "client {} believes in {hold:?} at its {:?}, the server does not",
+                    "at {} ms of its own clock, client {} believes that it holds the lock{fence}; on the server it does not",
+                    millis(local(client)),
                     name(client),
-                    local(client)
                 );
                 return self.violated(Property::S3, || what);
             }
@@ -349,14 +353,22 @@ impl Checker {
             {
                 self.violated(Property::D, || {
                     format!(
-                        "client {} still waits at {local:?}, its time was up at {deadline:?}",
-                        name(client)
+                        "client {} still waits at {} ms of its own clock, though its timeout was at {} ms",
+                        name(client),
+                        millis(local),
+                        millis(deadline)
                     )
                 });
             }
             _ => {}
         }
     }
+}
+
+/// A moment in milliseconds, as stories have it.
+fn millis(at: Instant) -> String {
+    let micros = at.as_micros();
+    format!("{}.{:03}", micros / 1000, micros % 1000)
 }
 
 /// What a client is called in stories: A, B, C.

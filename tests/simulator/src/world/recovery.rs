@@ -328,13 +328,18 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             self.all_wait(step, trace);
         }
         let left = self.backend.left_behind(self.now);
-        let pending: Vec<usize> = self
-            .clients
-            .iter()
-            .map(|client| client.subject.pending())
-            .collect();
-        self.checker.violated(Property::S8, || {
-            format!("left on the server: {left:?}; machines that have not gone: {pending:?}")
-        });
+        let mut what = Vec::new();
+        if !left.is_empty() {
+            what.push(format!("the server still has {}", left.join(" and ")));
+        }
+        for (client, pending) in (0..).zip(self.clients.iter().map(|client| client.subject.pending())) {
+            if pending > 0 {
+                what.push(format!(
+                    "client {} has {pending} machines that have not ended",
+                    name(client)
+                ));
+            }
+        }
+        self.checker.violated(Property::S8, || what.join("; "));
     }
 }
