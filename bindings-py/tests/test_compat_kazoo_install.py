@@ -51,7 +51,7 @@ def test_the_classes_on_a_client_that_is_connected(kazoos: Kazoos) -> None:
         held.acquire(timeout=0.05)
     assert held.acquire(blocking=False) is False
     # What is free is granted late: a quarter of the session's timeout after the first Lock, and no more.
-    for free, how in (("/l", {"timeout": 0.05}), ("/m", {"blocking": False})):
+    for free, how in (("/l", {"timeout": 0.5}), ("/m", {"blocking": False})):
         lock = ours.Lock(client, free)
         start = time.monotonic()
         assert lock.acquire(**how) is True
