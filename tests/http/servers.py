@@ -69,7 +69,7 @@ class Server:
     def __init__(self, name: str, store: str, effects: str, **options: object) -> None:
         self.name = name
         self.port = free_port()
-        self._log = tempfile.TemporaryFile()
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  # close() closes it
         addresses = (f"redis://{store}", f"redis://{effects}")
         self._process = subprocess.Popen(
             # If the suite is killed, its servers end, too.
