@@ -273,7 +273,7 @@ static void connection_of_the_owner_ends(void) {
     freeReplyObject(redis("DEL %s", name));
 }
 
-/* Whatever the program does with such a connection, it takes no commands. */
+/* A connection that monitors or has subscriptions takes no commands. */
 static void busy_contexts(void) {
     static const char *const COMMANDS[] = {"MONITOR", "SUBSCRIBE c-tests"};
     size_t i;

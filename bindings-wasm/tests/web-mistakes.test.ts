@@ -75,7 +75,7 @@ eachExpress("mistakes", (servers) => {
     assert.deepEqual([retry.text, replayed(retry)], ["0123456789", true]);
   });
 
-  /** A server whose error handler answers whatever has happened, as many do. */
+  /** A server whose error handler answers every error, also after a response, as many do. */
   async function failing(handler: (request: Request, response: Response) => void): Promise<Order> {
     const app = servers.make().set("env", "test");
     app.use(idempotent<Request>(servers.payments, { scope: tenant, secret: SECRET }));

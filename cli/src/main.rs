@@ -69,23 +69,23 @@ enum Internal {
 const BROKEN: u8 = 2;
 
 fn main() -> ExitCode {
-    match Internal::try_parse() {
-        #[cfg(unix)]
-        Ok(Internal::Guard) => {
-            exec::guard::run();
-            return ExitCode::SUCCESS;
-        }
-        Ok(Internal::Buyers(options)) => {
-            return in_runtime(async { code_of(demo::run_buyers(options).await) });
-        }
-        Err(_) => {}
+    match Arguments::try_parse() {
+        Ok(arguments) => run(arguments),
+        Err(error) => match Internal::try_parse() {
+            #[cfg(unix)]
+            Ok(Internal::Guard) => {
+                exec::guard::run();
+                ExitCode::SUCCESS
+            }
+            Ok(Internal::Buyers(options)) => in_runtime(async { code_of(demo::run_buyers(options).await) }),
+            #[cfg(unix)]
+            Err(_) if error.use_stderr() && is_exec() => exec::refuse(&record::explained(error)),
+            Err(_) => record::explained(error).exit(),
+        },
     }
-    let arguments = match Arguments::try_parse().map_err(record::explained) {
-        Ok(arguments) => arguments,
-        #[cfg(unix)]
-        Err(error) if error.use_stderr() && is_exec() => return exec::refuse(&error),
-        Err(error) => error.exit(),
-    };
+}
+
+fn run(arguments: Arguments) -> ExitCode {
     let takes_none = matches!(
         arguments.command,
         Command::Demo(_) | Command::Completions(_) | Command::Man(_)

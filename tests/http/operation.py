@@ -83,7 +83,7 @@ def is_problem(response: httpx.Response, status: int, name: str) -> bool:
 
 
 def assert_replays(first: httpx.Response, retry: httpx.Response) -> None:
-    """The retry has the response of the first request, by the rules of the HTTP form."""
+    """The retry has the response of the first request, by the rules of the HTTP format."""
     assert (retry.status_code, retry.content) == (first.status_code, first.content)
     for name in ("content-type", "location", "content-length"):
         assert retry.headers.get(name) == first.headers.get(name)

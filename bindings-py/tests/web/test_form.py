@@ -1,4 +1,4 @@
-"""The examples of the HTTP form that all languages read, ``tests/http.json``."""
+"""The examples of the HTTP format that all languages read, ``tests/http.json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-//! The HTTP form: keys, form tokens and fingerprints. `docs/reference/http.md` describes every byte.
+//! The HTTP format: keys, form tokens and fingerprints. `docs/reference/http.md` describes every byte.
 
 use core::fmt::Write as _;
 

@@ -2,7 +2,7 @@
 //! response. It needs the feature `tower`.
 //!
 //! [`IdempotencyLayer`] works with every framework on tower: axum, hyper and tonic, for example. Its keys and stored
-//! responses are those of the [HTTP form], so servers in Python, JavaScript and Rust replay each other.
+//! responses are those of the [HTTP format], so servers in Python, JavaScript and Rust replay each other.
 //!
 //! - A handler finds its claim in the request's extensions, as an `Arc<`[`Claim`](crate::Claim)`>`. With axum:
 //!   `Extension(claim): Extension<Arc<Claim>>`. It reads `takeovers` and `fence`, and derives the keys of its steps at
@@ -12,7 +12,7 @@
 //! - A handler that panics leaves its claim. The layer passes the panic on to the server unchanged.
 //! - The layer reads the body, and passes it on as a [`Body`] without trailers.
 //!
-//! [HTTP form]: https://github.com/fencepost/fencepost/blob/main/docs/reference/http.md
+//! [HTTP format]: https://github.com/fencepost/fencepost/blob/main/docs/reference/http.md
 
 mod answers;
 mod body;

@@ -14,7 +14,7 @@
  */
 
 import type { Idempotency } from "../client/idempotency.js";
-import { claimOf, show } from "./claims.js";
+import { show } from "./claims.js";
 import { Gate, type Idle } from "./gate.js";
 import { type WritableResponse, hold, put } from "./held.js";
 import { type NodeRequest, headerOf, peek } from "./node.js";
@@ -47,9 +47,6 @@ export function idempotent<R extends ExpressRequest>(
   const gate = new Gate(operations, options);
 
   async function enter(request: R, response: ExpressResponse): Promise<boolean> {
-    if (claimOf(request) !== null) {
-      return true; // This middleware is around this handler twice.
-    }
     const entry = await gate.enter(request, {
       method: request.method ?? "",
       target: request.originalUrl ?? request.url ?? "",

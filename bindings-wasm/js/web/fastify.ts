@@ -30,9 +30,6 @@ export * from "./public.js";
 
 const utf8 = new TextEncoder();
 
-/** The requests that a plugin covers. */
-const covered = new WeakSet<FastifyRequest>();
-
 /** What the plugin uses of a request of Fastify. */
 export interface FastifyRequest {
   readonly raw: NodeRequest;
@@ -82,9 +79,6 @@ export function idempotent<R extends FastifyRequest>(
   const settling = new WeakSet<FastifyRequest>();
 
   async function preParsing(request: R, reply: FastifyReply, payload: unknown): Promise<unknown> {
-    if (covered.has(request)) {
-      return payload; // Two plugins cover it.
-    }
     const entry = await gate.admit(request, {
       method: request.method,
       target: request.originalUrl,
@@ -93,7 +87,6 @@ export function idempotent<R extends FastifyRequest>(
     });
     if (!("is" in entry)) {
       admitted.set(request, entry);
-      covered.add(request);
     } else if (entry.is === "reply") {
       send(request, reply, entry.reply);
       return reply;
@@ -157,7 +150,7 @@ export function idempotent<R extends FastifyRequest>(
     }
     const headers = () => headersOf(reply.getHeaders());
     const { statusCode: status } = reply;
-    const before = { ...reply.getHeaders() };
+    const before = copied(reply.getHeaders());
     const length = announced(reply.getHeaders()["content-length"]);
     const fits = length === null || gate.fits(status, headers(), length);
     const begun =
@@ -217,8 +210,17 @@ function put(reply: FastifyReply, { status, headers }: Reply): void {
   }
 }
 
+type ReplyHeaders = ReturnType<FastifyReply["getHeaders"]>;
+
+/** Fastify adds cookies to the array that it has returned. */
+function copied(headers: ReplyHeaders): ReplyHeaders {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? [...value] : value]),
+  );
+}
+
 /** Undoes what the handler has changed after it has sent its response. */
-function reset(reply: FastifyReply, status: number, headers: ReturnType<FastifyReply["getHeaders"]>): void {
+function reset(reply: FastifyReply, status: number, headers: ReplyHeaders): void {
   reply.statusCode = status;
   const now = reply.getHeaders();
   for (const name of new Set([...Object.keys(now), ...Object.keys(headers)])) {

@@ -1,5 +1,5 @@
 /**
- * The digests of the HTTP form, by WebCrypto: it is there in Node.js, Deno, Bun and in workers.
+ * The digests of the HTTP format, by WebCrypto: it is there in Node.js, Deno, Bun and in workers.
  *
  * @module
  */

@@ -58,6 +58,9 @@ export interface Idle {
 /** How long {@link Idle.idle} waits, unless the program says it (ms). */
 const IDLE_WITHIN = 30_000;
 
+/** The requests that a middleware covers: another one around the same handler must not wait for the first. */
+const covered = new WeakSet<object>();
+
 const PASS = { is: "pass" } as const;
 const TOO_LARGE = { is: "reply", reply: problem("body-too-large") } as const;
 
@@ -73,7 +76,7 @@ const REFUSALS: Readonly<Record<number, Problem>> = {
 };
 
 /** The middleware without its framework. */
-export class Gate<R> {
+export class Gate<R extends object> {
   readonly #operations: Idempotency;
   readonly #settings: Settings<R>;
   readonly #fingerprint: ReturnType<typeof fingerprints>;
@@ -113,7 +116,7 @@ export class Gate<R> {
     if (tokenPath !== null && method === "POST" && asked.route === tokenPath) {
       return { ...asked, body: new Uint8Array(), name: "new token" };
     }
-    if (!methods.has(method) || !(await covers(request))) {
+    if (covered.has(request) || !methods.has(method) || !(await covers(request))) {
       return PASS;
     }
     let body: Uint8Array | null | undefined;
@@ -133,6 +136,7 @@ export class Gate<R> {
     if (body === null) {
       return TOO_LARGE;
     }
+    covered.add(request);
     return { ...asked, body, name };
   }
 

@@ -69,7 +69,7 @@ export function announced(value: HeaderValue | undefined): number | null {
  * Takes over the methods with which a handler writes its response. A response of a known length is held back until its
  * claim has ended; of any other, only the end is.
  */
-export function hold<R>(response: WritableResponse, gate: Gate<R>, claim: Claim, shield: Shield): void {
+export function hold<R extends object>(response: WritableResponse, gate: Gate<R>, claim: Claim, shield: Shield): void {
   const head = response.writeHead.bind(response);
   const flush = response.flushHeaders.bind(response);
   const write = response.write.bind(response);

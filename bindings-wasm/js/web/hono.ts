@@ -15,7 +15,7 @@
 import type { Claim } from "../client/claim.js";
 import type { Idempotency } from "../client/idempotency.js";
 import { unreadable } from "../errors.js";
-import { claimOf, show } from "./claims.js";
+import { show } from "./claims.js";
 import { Gate, type Idle } from "./gate.js";
 import { announced } from "./held.js";
 import { type Reply, STORED } from "./response.js";
@@ -87,11 +87,6 @@ export function idempotent<C extends HonoContext>(
 
   const middleware = async (c: C, next: () => Promise<void>): Promise<Response | undefined> => {
     const { raw } = c.req;
-    if (claimOf(c) !== null) {
-      // This middleware is around this handler twice.
-      await next();
-      return undefined;
-    }
     const entry = await gate.enter(c, {
       method: raw.method,
       target: targetOf(c),

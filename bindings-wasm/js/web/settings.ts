@@ -14,7 +14,7 @@ import { NEVER_STORED, STORED_HEADERS, isName } from "./response.js";
 /** How a response ends a claim: as the result, as "nothing has happened", or as "the outcome is not known". */
 export type End = "complete" | "release" | "leave";
 
-/** Options of the middleware, for requests as its framework has them. The HTTP form's reference has more about each. */
+/** Options of the middleware, for requests as its framework has them. The HTTP format's reference has more about each. */
 export interface WebOptions<R> {
   /** The tenant or session whose keys these are: a text that is not empty. So no tenant gets the response of another one. */
   readonly scope: (request: R) => string | PromiseLike<string>;

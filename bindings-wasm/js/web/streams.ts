@@ -145,7 +145,7 @@ function passing(
 }
 
 /** The rest of a body of a claimed request, of which a retry gets the status alone. */
-export function unstored<R>(
+export function unstored<R extends object>(
   begun: Pieces,
   length: number | null,
   status: number,

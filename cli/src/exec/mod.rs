@@ -225,6 +225,7 @@ fn environment(plan: &Plan, right: &Right) -> Vec<(&'static str, OsString)> {
 
 /// The exit status of an earlier run.
 fn replayed(plan: &Plan, record: &Record) -> Result<Done, Failure> {
+    let key = plan.once.as_ref().map_or("", |once| &once.key);
     let stored = serde_json::from_slice::<serde_json::Value>(&record.result);
     let status = stored.ok().and_then(|stored| stored.get("status")?.as_u64());
     match status.and_then(|status| u8::try_from(status).ok()) {
@@ -232,8 +233,7 @@ fn replayed(plan: &Plan, record: &Record) -> Result<Done, Failure> {
             // A script has the report, and a job that has nothing to do writes nothing.
             if std::io::stderr().is_terminal() {
                 complain(&format!(
-                    "the command was not run: an earlier run of {:?} has ended with exit code {code}",
-                    plan.once.as_ref().map_or("", |once| &once.key)
+                    "the command was not run: an earlier run of {key:?} has ended with exit code {code}"
                 ));
             }
             Ok(Done {
@@ -242,8 +242,7 @@ fn replayed(plan: &Plan, record: &Record) -> Result<Done, Failure> {
             })
         }
         None => Err(Failure::record(format!(
-            "operation {:?} of {:?} has a result without an exit status: another program has stored it",
-            plan.once.as_ref().map_or("", |once| &once.key),
+            "operation {key:?} of {:?} has a result without an exit status: another program has stored it",
             plan.name
         ))),
     }

@@ -1,4 +1,4 @@
-//! Requests in one step: tokens, business numbers, values, and what an operator does.
+//! Requests in one step: tokens, known results, values, and what an operator does.
 
 use core::time::Duration;
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import deque
 from collections.abc import Callable
@@ -31,6 +30,12 @@ Given = TypeVar("Given")
 Asking = TypeVar("Asking", bound=Contender)
 Rest = ParamSpec("Rest")
 Verb = Callable[Concatenate["Calls", Asking, Rest], Given]
+
+
+def cannot_wait(contender: Contender, why: str) -> MisuseError:
+    """The error of a call that would wait without end."""
+    text = f"{shown(contender.name)}: this call cannot wait here: {why}"
+    return MisuseError(text, 543, "cannot-wait")
 
 
 def to_the_end(verb: Verb[Asking, Rest, Given]) -> Verb[Asking, Rest, Given]:
@@ -165,21 +170,10 @@ class Calls(Noncopyable):
                 if until(contender):
                     return True
                 if not may_wait():
-                    raise MisuseError(
-                        f"{shown(contender.name)}: this call cannot wait here: a finalizer or a signal "
-                        "handler makes it while this thread is inside the client. Make the call in another "
-                        "thread",
-                        543,
-                        "cannot-wait",
-                    )
-                if sys.is_finalizing():  # Python has stopped the threads that would read the answer.
-                    if end is not None:
-                        return False
-                    raise MisuseError(
-                        f"{shown(contender.name)}: this call cannot wait here: the interpreter is shutting "
-                        "down. Make the call earlier, for example in a function of atexit",
-                        543,
-                        "cannot-wait",
+                    raise cannot_wait(
+                        contender,
+                        "a finalizer or a signal handler makes it while this thread is inside the client. "
+                        "Make the call in another thread",
                     )
                 waiter = Waiter()
                 with engine.order:
@@ -187,7 +181,12 @@ class Calls(Noncopyable):
                         continue
                     contender.waiters.append(waiter.wake)
                 if end is None:
-                    waiter.wait(None)
+                    if not waiter.wait(None):
+                        raise cannot_wait(
+                            contender,
+                            "the interpreter is shutting down. Make the call earlier, for example in a "
+                            "function of atexit",
+                        )
                 elif not waiter.wait(end - time.monotonic()):
                     if time.monotonic() - end > LATE / 1e6:
                         # The process was stopped. First the client reads what has come meanwhile.

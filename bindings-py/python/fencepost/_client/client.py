@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import threading
 import time
 import warnings
@@ -105,8 +104,7 @@ class Client(Kinds):
                 try:
                     idle = Waiter()
                     engine.shut_down(idle.wake)
-                    if not sys.is_finalizing():  # Otherwise, no thread reads answers any more.
-                        idle.wait(CONFIRM_WITHIN)
+                    idle.wait(CONFIRM_WITHIN)
                     engine.dispose(max(0.0, end - time.monotonic()))
                 except BaseException:
                     engine.close_in_background(CONFIRM_WITHIN)

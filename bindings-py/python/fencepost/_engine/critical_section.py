@@ -173,13 +173,12 @@ class CriticalSection:
         try:
             self.driver.submit(command)
         except Exception as error:
-            theirs = raised_by_handler(error)
-            if theirs is None:
-                self.note(command.id, error)
             self.hub.failed(now(), command.id, "unknown")
+            theirs = raised_by_handler(error)
             if theirs is not None:
                 self.timer.schedule(now())
                 raise theirs from theirs.__cause__
+            self.note(command.id, error)
             self.fail(error)
 
     def _handle_event(self, event: Event) -> None:

@@ -36,9 +36,6 @@ def _code_of(handler: Any) -> CodeType | None:
         handler = handler.func
     if not callable(handler):
         return None
-    if not hasattr(
-        handler, "__code__"
-    ):  # An object with a method __call__; a bound method has its function's.
-        handler = type(handler).__call__
-    code = getattr(handler, "__code__", None)
+    # A bound method has its function's code. Any other object is called by its class's method.
+    code = getattr(handler, "__code__", None) or getattr(type(handler).__call__, "__code__", None)
     return code if isinstance(code, CodeType) else None

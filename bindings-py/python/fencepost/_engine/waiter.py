@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from _thread import allocate_lock
 
 
@@ -24,5 +25,9 @@ class Waiter:
             pass
 
     def wait(self, seconds: float | None) -> bool:
-        """Waits for a call of ``wake``. Gives False if the time is up."""
+        """Waits for a call of ``wake``. Gives False if the time is up, or at once if the interpreter is
+        shutting down: it has stopped the threads that would call ``wake``.
+        """
+        if sys.is_finalizing():
+            seconds = 0.0
         return self._lock.acquire(True, -1 if seconds is None else max(0.0, seconds))

@@ -93,9 +93,6 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
         return received
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if CLAIM in scope:  # This middleware is around this application twice.
-            await self.app(scope, receive, send)
-            return
         head = _head(scope)
         try:
             if self._issues_token(head):

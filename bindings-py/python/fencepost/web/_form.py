@@ -1,4 +1,4 @@
-"""The HTTP form: keys, fingerprints and stored responses. ``docs/reference/http.md`` describes every byte."""
+"""The HTTP format: keys, fingerprints and stored responses. ``docs/reference/http.md`` has every byte."""
 
 from __future__ import annotations
 

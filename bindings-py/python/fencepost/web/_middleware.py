@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -19,7 +19,7 @@ from . import _answers as answers
 from . import _form as form
 from ._answers import End, Problem
 
-Request = TypeVar("Request")
+Request = TypeVar("Request", bound=MutableMapping[str, Any])
 Scope = TypeVar("Scope")
 
 _SHORTEST_SECRET = 16
@@ -160,6 +160,8 @@ class Middleware(Generic[Request, Scope]):
         return operations
 
     def _is_covered(self, head: Head, request: Request) -> bool:
+        if CLAIM in request:  # This middleware is around the application twice.
+            return False
         return head.method in self._methods and (self._covers is None or bool(self._covers(request)))
 
     def _issues_token(self, head: Head) -> bool:

@@ -52,8 +52,6 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Serves a request."""
-        if CLAIM in environ:  # This middleware is around this application twice.
-            return self.app(environ, start_response)
         head = _head(environ)
         try:
             if self._issues_token(head):

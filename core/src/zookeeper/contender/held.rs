@@ -100,8 +100,11 @@ impl Contender {
         self.out.at(Timer::MaxHold)
     }
 
+    /// In a multi-lock, the hold begins later.
     pub(super) fn start_max_hold(&mut self, now: Instant) {
-        if let Some(longest) = self.settings.max_hold {
+        if let Some(longest) = self.settings.max_hold
+            && !self.acquire.pre_enqueued
+        {
             self.out.set_after(Timer::MaxHold, now, longest);
         }
     }

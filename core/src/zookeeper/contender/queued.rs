@@ -272,9 +272,7 @@ impl Contender {
         self.out.stop_all();
         self.out.set(Timer::Validity, valid_until);
         self.recheck_later(now);
-        if !self.acquire.pre_enqueued {
-            self.start_max_hold(now);
-        }
+        self.start_max_hold(now);
         let (attempt, fence) = (self.attempt, self.fence());
         self.out.event(Event::Acquired {
             grant: Grant {

@@ -10,7 +10,7 @@ use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
     step_issue, "A token is issued by one create; a name that is in use is refused.";
-    step_register, "A business number is registered by one create, and found the second time.";
+    step_register, "A known result is registered by one create, and found the second time.";
     step_update, "An update is one transaction, which the value's version guards; its id is a record below the value.";
     step_update_conflicts, "The value has another version, or the update was applied before: the record and the id's are read.";
     step_update_of_a_free_record, "A value takes the place of a record that was freed: the bucket changes, because versions begin anew.";
