@@ -124,8 +124,9 @@ build-bench-others: build-c build-bench-java
 build-bench-java:
 	javac -Xlint:all -Werror --release 17 -d build/bench/java -cp 'build/jars/*' bench/java/*.java
 
-# The suites of the languages wait, for sessions to end above all, so they run beside each other. The suites that compute
-# get the processor time that the others leave, and hardly more.
+# The suites of the languages wait, for sessions to end above all, so three of them run beside each other: with more, on two
+# processors, servers and clients stand still for so long that sessions end. The suites that compute get the processor time
+# that the others leave, and hardly more.
 # A suite that fails does not stop the others. tools/closing-lines then fails, and names all suites that have failed.
 suites: export GO_ON := yes
 suites:
@@ -134,7 +135,7 @@ suites:
 	tools/closing-lines
 
 waiting-suites:
-	$(MAKE) --no-print-directory --jobs 6 --output-sync=line python-suite c-suite javascript-suite shared-suite servers-suite http-suite
+	$(MAKE) --no-print-directory --jobs 3 --output-sync=line shared-suite python-suite http-suite c-suite javascript-suite servers-suite
 	$(MAKE) --no-print-directory interop-suite
 	$(MAKE) --no-print-directory faults-suite
 	$(MAKE) --no-print-directory operations-suite
@@ -208,10 +209,11 @@ operations-suite:
 interop-suite:
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 tests/interop
 
-matrix: ## the explorer's largest cases; every pair of clients with every kind of lock, on every supported version of ZooKeeper
+matrix: ## the largest cases of the explorer; every pair of clients, every kind of lock, every version of ZooKeeper and of Python's client libraries
 	$(SUITE) explorer cargo test --quiet --profile proof --package fencepost-simulator --test explorer -- --ignored
 	$(SUITE) faults $(PYTHON) -m pytest -q --full-product tests/faults
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 --full-product tests/interop
+	cd bindings-py && $(SUITE) python-versions ../$(PYTHON) -m pytest -q -n 3 --full-product tests/test_versions.py
 	$(FAST_SERVERS) $(SUITE) rust-oldest-crowds cargo +$(MSRV) test $(OLDEST) -- --test-threads 2 crowd::
 
 # What people have written: REPORT.md is the simulator's.

@@ -28,7 +28,7 @@ import redis
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
-LONG = 30.0
+LONG = 90.0
 #: Long enough for a busy server to say that somebody else holds the lock, in seconds.
 BRIEF = 1.0
 #: A result that no text is.

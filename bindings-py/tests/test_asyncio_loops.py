@@ -257,6 +257,14 @@ def test_a_client_without_a_loop_leaves_no_thread(backend: Backend) -> None:
     wait_until(lambda: set(threading.enumerate()) <= before, "its threads have ended")
 
 
+def test_the_client_warns_also_if_a_dropped_grant_has_ended_it(backend: Backend) -> None:
+    left = [Left(backend)]
+    end(left[0].loop)
+    left[0].grant = left[0].waiter = None
+    wait_until(lambda: gc.collect() or left[0].client.closed, "the client has ended")
+    forget(left)
+
+
 def test_a_loop_that_ends_as_a_connection_is_made_ends(
     redis_server: RedisBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -63,8 +63,8 @@ class Owner:
         assert self.grant is not None
         try:
             self.grant.release()
-        except fencepost.MisuseError:
-            pass
+        except (fencepost.MisuseError, fencepost.LockLost):
+            pass  # It was given back before, or the session has ended on a machine that is too busy.
 
 
 def test_a_finalizer_releases_anywhere(backend: Backend, connect: Connect) -> None:

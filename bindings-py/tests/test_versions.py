@@ -1,5 +1,5 @@
-"""The client libraries' oldest and newest versions that the package allows, and what lies between: each in a
-virtual environment of its own, in which the tests of its driver run.
+"""The client libraries' oldest and newest versions that the package allows, each in a virtual environment of its
+own, in which the tests of its driver run. With --full-product the versions between them have their turn, too.
 """
 
 from __future__ import annotations
@@ -120,9 +120,9 @@ def install(row: Row) -> Path:
 def make(row: Row, python: Path) -> None:
     """Makes its environment, unless there is one."""
     if not (row.directory / "done").exists():
-        subprocess.run([sys.executable, "-m", "venv", "--clear", row.directory], check=True)
-        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", row.wanted]
-        subprocess.run(pip, check=True)
+        subprocess.run([sys.executable, "-m", "venv", "--clear", "--without-pip", row.directory], check=True)
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(python)]
+        subprocess.run([*pip, "install", "--quiet", row.wanted], check=True)
         paths = {"base": str(row.directory), "platbase": str(row.directory)}
         packages = Path(sysconfig.get_path("purelib", "venv", vars=paths))
         parent = sysconfig.get_path("purelib")
@@ -131,12 +131,18 @@ def make(row: Row, python: Path) -> None:
         (row.directory / "done").touch()
 
 
+def marks(row: Row) -> list[pytest.MarkDecorator]:
+    """A version that is neither the oldest nor the newest runs before a release."""
+    versions = [other.version for other in ROWS if other.library == row.library]
+    return [] if row.version in (versions[0], versions[-1]) else [pytest.mark.full_product]
+
+
 @pytest.mark.servers
 @pytest.mark.timeout(900)
 @pytest.mark.skipif("FENCEPOST_SERVERS" not in os.environ, reason="needs `python3 tests/servers run -- CMD`")
 @pytest.mark.parametrize(
     ("row", "part"),
-    [pytest.param(row, part, id=f"{row}-{part}") for row in ROWS for part in row.tests],
+    [pytest.param(row, part, id=f"{row}-{part}", marks=marks(row)) for row in ROWS for part in row.tests],
 )
 def test_a_version(row: Row, part: str) -> None:
     python = install(row)

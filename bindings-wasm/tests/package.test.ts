@@ -133,7 +133,7 @@ describe("package", { concurrency: false }, () => {
     assert.equal(said, "null");
   });
 
-  it("releases a grant without a reference", { timeout: 30_000 }, async () => {
+  it("releases a grant without a reference", { timeout: 90_000 }, async () => {
     const { gc } = globalThis;
     assert.ok(gc, "run with --expose-gc");
     for (const url of ["memory:", `redis://${address("FENCEPOST_REDIS")}`]) {

@@ -87,9 +87,10 @@ const ELSEWHERE = [
 
 /**
  * Waits for the refusal of an acquire. While many clients load their libraries, a busy machine's event loop may stand
- * still for the whole time to connect. The refusal has no cause then, and the next one has.
+ * still for the whole time to connect. The refusal then has no cause, or that the library has waited for too long; the
+ * next one has the server's.
  */
-async function refusal(acquire) {
+async function refusal(acquire, cause) {
   for (let times = 1; ; times++) {
     const error = await within(
       acquire().then(
@@ -98,7 +99,7 @@ async function refusal(acquire) {
       ),
       "the refusal",
     );
-    if (error?.cause !== undefined || times === 4) {
+    if (cause.test(error?.cause?.message) || times === 4) {
       return error;
     }
   }
@@ -128,7 +129,7 @@ describe("without options", { concurrency: true }, () => {
           };
           const lock = client.lock("stock");
           const ways = [() => lock.acquire(), () => lock.tryAcquire(), () => lock.acquire({ timeout: 600_000 })];
-          const refusals = await Promise.all(ways.map(refusal));
+          const refusals = await Promise.all(ways.map((acquire) => refusal(acquire, cause)));
           assert.ok(refusals.every(told));
         });
       }
@@ -219,7 +220,7 @@ test("zk: a connection that a server has accepted and does not answer is made ag
   const before = between.accepted;
   between.silence();
   between.end();
-  const end = performance.now() + 30_000;
+  const end = performance.now() + 90_000;
   while (between.accepted === before) {
     assert.ok(performance.now() < end, "no connection");
     await new Promise((resolve) => setTimeout(resolve, 5));

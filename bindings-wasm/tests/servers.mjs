@@ -41,7 +41,7 @@ export const backends = {
 };
 
 /** Bounds a wait: nothing here takes nearly as long. */
-export function within(promise, what, limit = 30_000) {
+export function within(promise, what, limit = 90_000) {
   let timer;
   const late = new Promise((_, reject) => {
     timer = setTimeout(() => reject(new Error(`${what} has not come within ${limit} ms`)), limit);

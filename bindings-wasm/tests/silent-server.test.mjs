@@ -16,7 +16,7 @@ const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Waits until the session of a grant has been proved once more. */
 async function proved(grant) {
-  const end = performance.now() + 30_000;
+  const end = performance.now() + 90_000;
   for (let before = grant.remaining; ; await pause(2)) {
     const { remaining } = grant;
     if (remaining > before) {

@@ -14,7 +14,7 @@ import { eachExpress, replayed } from "./support/express.js";
 import { eventually, within } from "./support/servers.js";
 import { Moment, ORDER, received } from "./support/web.js";
 
-const LIMIT = 30_000;
+const LIMIT = 90_000;
 
 eachExpress("connections", (servers) => {
   it("lets them read it when the client has hung up meanwhile", async () => {

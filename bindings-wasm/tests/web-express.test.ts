@@ -13,7 +13,7 @@ import { eachExpress, replayed, tenant } from "./support/express.js";
 import { eventually } from "./support/servers.js";
 import { Moment, ORDER, Order, SECRET, received } from "./support/web.js";
 
-const LIMIT = 30_000;
+const LIMIT = 90_000;
 
 eachExpress("requests and responses", (servers) => {
   it("lets body parsers read what it has read", async () => {

@@ -15,7 +15,7 @@ import { fresh } from "./support/backends.js";
 import { address, eventually, within } from "./support/servers.js";
 import { Moment, Order, SECRET, portOf } from "./support/web.js";
 
-const LIMIT = 30_000;
+const LIMIT = 90_000;
 
 describe("Fastify", { concurrency: false }, () => {
   let client: Client;

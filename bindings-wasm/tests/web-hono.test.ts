@@ -13,7 +13,7 @@ import { address, within } from "./support/servers.js";
 import { Moment, ORDER, SECRET } from "./support/web.js";
 
 const scope = () => "shop-7";
-const LIMIT = 30_000;
+const LIMIT = 90_000;
 
 describe("Hono", { concurrency: false }, () => {
   let client: Client;

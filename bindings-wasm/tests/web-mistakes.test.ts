@@ -13,7 +13,7 @@ import { claimOf, idempotent } from "fencepost/web/express";
 import { eachExpress, replayed, tenant } from "./support/express.js";
 import { Moment, Order, SECRET, received } from "./support/web.js";
 
-const LIMIT = 30_000;
+const LIMIT = 90_000;
 const folder = mkdtempSync(join(tmpdir(), "fencepost-"));
 /** More than a connection takes before its client reads. */
 const LONG = join(folder, "long");

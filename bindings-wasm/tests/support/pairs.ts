@@ -11,7 +11,7 @@ export type Body = (a: Client, b: Client, backend: Backend) => Promise<void>;
 /** Makes tests, each with two clients of its own that are closed behind it. */
 export function onPairs(make: () => Promise<Backend>): (title: string, body: Body) => void {
   return (title, body) =>
-    void it(title, { timeout: 30_000 }, async () => {
+    void it(title, { timeout: 90_000 }, async () => {
       const backend = await make();
       const [a, b] = [await backend.client(), await backend.client()];
       try {

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from .server import RUNNING, ServerError
 from .zookeeper import EVERYBODY, ZooKeeper
 
-LEADER_SECONDS = 20.0
+LEADER_SECONDS = 45.0
 POLL_SECONDS = 0.02
 
 

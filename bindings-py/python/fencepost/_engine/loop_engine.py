@@ -22,6 +22,8 @@ class LoopEngine(Engine):
     ) -> None:
         super().__init__(hub, driver, connect_within)
         self.loop = loop
+        self.outlived = False
+        """Whether the loop was closed before the client: the program has not closed it."""
         self.unclaimed: Unclaimed | None = None
         """None on Redis. Only the loop renews leases there, so they end by themselves when it stands still.
         """
@@ -88,6 +90,7 @@ class LoopEngine(Engine):
     def outlive(self) -> None:
         """The loop was closed before the client. Releases all grants, and cancels all acquires."""
         if not self.closed:
+            self.outlived = True
             self.shut_down(self._dispose_later)
         self.run_callbacks()
 

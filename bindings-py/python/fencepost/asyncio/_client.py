@@ -126,13 +126,14 @@ class Client(Kinds):
 
     def __del__(self) -> None:
         engine = getattr(self, "_engine", None)
-        if engine is None or engine.closed:
+        if engine is None or (engine.closed and not engine.outlived):
             return
         try:
             engine.check_process()
         except Exception:
             return
-        engine.orphan()
+        if not engine.closed:
+            engine.orphan()
         warnings.warn(f"unclosed {self!r}: use `with`, or call close()", ResourceWarning, 2, source=self)
 
     def __repr__(self) -> str:
