@@ -260,7 +260,7 @@ def test_a_client_without_a_loop_leaves_no_thread(backend: Backend) -> None:
 def test_the_client_warns_also_if_a_dropped_grant_has_ended_it(backend: Backend) -> None:
     left = [Left(backend)]
     end(left[0].loop)
-    left[0].grant = left[0].waiter = None
+    del left[0].grant, left[0].waiter
     wait_until(lambda: gc.collect() or left[0].client.closed, "the client has ended")
     forget(left)
 

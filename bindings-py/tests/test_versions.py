@@ -1,5 +1,5 @@
-"""The client libraries' oldest and newest versions that the package allows, each in a virtual environment of its
-own, in which the tests of its driver run. With --full-product the versions between them have their turn, too.
+"""The client libraries' oldest and newest versions that the package allows, each in a virtual environment of
+its own, in which the tests of its driver run. With --full-product the versions between them run, too.
 """
 
 from __future__ import annotations
