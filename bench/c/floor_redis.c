@@ -17,7 +17,7 @@ static void take(void) {
     freeReplyObject(rd_call(own.commands, 3, arguments));
 }
 
-static redisReply *hear(void) {
+static redisReply *receive(void) {
     void *reply = NULL;
     if (redisGetReply(own.messages, &reply) != REDIS_OK)
         fail("message", own.messages->errstr);
@@ -30,7 +30,7 @@ static void forget(void) {
     int last = 0;
     redisAppendCommandArgv(own.messages, 1, ping, NULL);
     while (!last) {
-        redisReply *reply = hear();
+        redisReply *reply = receive();
         last = reply->type == REDIS_REPLY_ARRAY && strcmp(reply->element[0]->str, "pong") == 0;
         freeReplyObject(reply);
     }
@@ -42,7 +42,7 @@ static void acquire(void *self) {
     const char *exists[] = {"EXISTS", own.key};
     redisReply *held = rd_call(own.commands, 2, exists);
     if (held->integer == 1)
-        freeReplyObject(hear());
+        freeReplyObject(receive());
     own.moment = clock_ns();
     freeReplyObject(held);
     take();

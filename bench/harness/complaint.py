@@ -1,4 +1,4 @@
-"""Errors that are told without a traceback."""
+"""Errors that are printed without a traceback."""
 
 from __future__ import annotations
 

@@ -56,9 +56,9 @@ class Crowd(Worker):
         self.send(f"release {number}")
         self.receive()
 
-    def holding(self, count: int, patience: float = 20.0) -> None:
+    def holding(self, count: int, limit: float = 20.0) -> None:
         """Waits until so many hold it."""
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + limit
         while (held := self.held()) < count:
             if time.monotonic() > deadline:
                 raise Complaint(f"{self.subject}: {held} hold it, not {count}")

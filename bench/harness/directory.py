@@ -14,7 +14,7 @@ from kazoo.client import KazooClient
 
 from .complaint import Complaint
 
-PATIENCE = 120.0
+LIMIT = 120.0
 #: All is quiet if the server is sent no more than this in so many seconds: pings, confirmations, our looking.
 QUIET, FEW = 0.12, 12
 #: And in a long line no more than so many for each watch there is: everybody in it looks again now and then.
@@ -74,7 +74,7 @@ class Directory:
             paths = [f"{self._path}/{name.format(uuid=number, hex=number.hex)}" for number in numbers]
             asked = [client.create_async(path, ephemeral=True, sequence=True) for path in paths]
             for each in asked:
-                each.get(timeout=PATIENCE)
+                each.get(timeout=LIMIT)
 
     def close(self) -> None:
         """Ends its session."""
@@ -87,17 +87,17 @@ class Directory:
 
     def _monitored(self) -> dict[str, float]:
         host, _, port = self._address.rpartition(":")
-        with socket.create_connection((host, int(port)), timeout=PATIENCE) as server:
+        with socket.create_connection((host, int(port)), timeout=LIMIT) as server:
             server.sendall(b"mntr")
-            told = server.makefile(encoding="utf-8").read()
-        pairs = (line.split("\t") for line in told.splitlines())
+            report = server.makefile(encoding="utf-8").read()
+        pairs = (line.split("\t") for line in report.splitlines())
         return {name: float(value) for name, value in pairs if value.isdecimal()}
 
     def _until(self, reached: Callable[[], bool], what: str) -> None:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + LIMIT
         while not reached():
             if time.monotonic() > deadline:
-                raise Complaint(f"waited {PATIENCE:.0f} s for {what}; there are {self._length()}")
+                raise Complaint(f"waited {LIMIT:.0f} s for {what}; there are {self._length()}")
             time.sleep(0.001)
 
     def __enter__(self) -> Directory:

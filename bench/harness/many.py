@@ -13,7 +13,7 @@ from .servers import server_url
 from .stats import Spread, median, ratios
 from .subjects import Role, Subject
 from .uncontended import companies, order
-from .workers import PATIENCE, Worker
+from .workers import LIMIT, Worker
 
 #: Who takes part with the raw client: one client of each library, and the peers.
 OURS = ("rust", "c", "asyncio", "javascript", "node-redis", "ioredis")
@@ -81,7 +81,7 @@ class Tasks(Worker):
     def run(self, seconds: float) -> Run:
         """Every task takes its lock and gives it back, again and again."""
         self.send(f"run {round(seconds * 1000)}")
-        answer = self._numbers(self.receive(seconds + PATIENCE))
+        answer = self._numbers(self.receive(seconds + LIMIT))
         if len(answer) != 3 or min(answer) < 1:
             raise self._complaint(f"answered {answer!r}, which are no cycles, time and processor time")
         return Run(*answer)

@@ -14,7 +14,7 @@ from time import monotonic
 from kazoo.client import KazooClient
 
 from . import wire
-from .directory import AT_ONCE, PATIENCE, connected
+from .directory import AT_ONCE, LIMIT, connected
 from .options import Options
 from .programs import ROOT
 from .servers import Control, server_address
@@ -107,4 +107,4 @@ def _empty(client: KazooClient, path: str) -> None:
     for start in range(0, len(names), AT_ONCE):
         asked = [client.delete_async(f"{path}/{name}") for name in names[start : start + AT_ONCE]]
         for each in asked:
-            each.get(timeout=PATIENCE)
+            each.get(timeout=LIMIT)

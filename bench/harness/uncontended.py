@@ -112,7 +112,7 @@ def sit(
 
 
 def order(workers: Sequence[T], number: int) -> list[T]:
-    """Who comes first changes from round to round, and who comes after whom. Ours and raw stay neighbours."""
+    """The order changes from round to round. A subject and its raw client stay next to each other."""
     start = number // 2 % len(workers) if workers else 0
     turned = [*workers[start:], *workers[:start]]
     return turned[::-1] if number % 2 else turned

@@ -123,7 +123,7 @@ class _Pair:
                 proxy = stack.enter_context(self._control.proxy(self._subjects[side].family))
                 crowd = Crowd(self._subjects[side], proxy.url, lock)
                 stack.callback(crowd.close)
-                # A session each: two that watch the same node would be told once.
+                # A session each: two watches of one session on the same node get one event.
                 crowd.open(AHEAD if side == "reader" else 1)
                 crowds.append((crowd, proxy))
             yield directory, crowds

@@ -21,7 +21,7 @@ WINDOWS, QUICK_WINDOWS, MOST_WINDOWS = 5, 4, 40
 HAND_OFFS, QUICK_HAND_OFFS = 7, 3
 #: A waiter that is quiet for so long, in seconds, has asked all it has to. On Redis it polls every 100 ms.
 QUIET = {"zookeeper": 0.1, "redis": 0.04}
-PATIENCE = 10.0
+LIMIT = 10.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def one(subject: Subject, control: Control, quick: bool, lock: str) -> Wire:
         proxies = [stack.enter_context(control.proxy(subject.family)) for _ in range(2)]
         with Worker(subject, proxies[0].url, f"{lock}-alone") as first:
             first.cycle(CYCLES)  # warm-up: the directory, the scripts
-            counts = calmest(lambda: cycles(first, proxies[0]), QUICK_WINDOWS if quick else WINDOWS)
+            counts = fewest_flights(lambda: cycles(first, proxies[0]), QUICK_WINDOWS if quick else WINDOWS)
         alone = (counts.requests / CYCLES, counts.flights / CYCLES, counts.kinds, CYCLES)
         if subject.role is Role.RAW or subject.alone:
             return Wire(*alone, None, None, None)
@@ -72,7 +72,7 @@ def one(subject: Subject, control: Control, quick: bool, lock: str) -> Wire:
         return Wire(*alone, *hand_offs(pair, proxies, QUICK_HAND_OFFS if quick else HAND_OFFS))
 
 
-def calmest(window: Callable[[], Counts], least: int) -> Counts:
+def fewest_flights(window: Callable[[], Counts], least: int) -> Counts:
     """The window with the fewest flights, of `least` windows and until a second window has as few."""
     seen: list[Counts] = []
     while len(seen) < MOST_WINDOWS:
@@ -120,7 +120,7 @@ def hand_offs(pair: Sequence[Worker], proxies: Sequence[Proxy], count: int) -> t
 
 def settled(proxy: Proxy, quiet: float) -> Counts:
     """Waits until the waiter has asked, and has been quiet for a while."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LIMIT
     since, before = time.monotonic(), proxy.counts()
     while time.monotonic() < deadline:
         time.sleep(0.002)

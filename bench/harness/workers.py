@@ -18,7 +18,7 @@ from .programs import command
 from .subjects import Subject
 
 #: Bounds every answer; nothing here takes nearly as long.
-PATIENCE = 30.0
+LIMIT = 30.0
 
 #: Acquires and releases before anything counts. Node's compilers need so many until nothing changes any more,
 #: and Java's: after 4000 Curator still gains a tenth. Everywhere else they warm the server.
@@ -77,7 +77,7 @@ class Worker:
     def ready(self) -> None:
         """Waits until it is connected. Starting several and then waiting for all is quicker."""
         if not self._greeted:
-            greeting = self._line(PATIENCE)
+            greeting = self._line(LIMIT)
             if greeting != "ready":
                 raise self._complaint(f"said {greeting!r} instead of 'ready'")
             self._greeted = True
@@ -92,9 +92,9 @@ class Worker:
         except BrokenPipeError:
             raise self._complaint(f"was gone before {line!r}") from None
 
-    def receive(self, patience: float = PATIENCE) -> list[object]:
+    def receive(self, limit: float = LIMIT) -> list[object]:
         """The answer to the earliest command that has none yet."""
-        line = self._line(patience)
+        line = self._line(limit)
         try:
             answer = json.loads(line)
         except ValueError:
@@ -132,7 +132,7 @@ class Worker:
     def contended(self, seconds: float) -> list[Hold]:
         """The answer to a `contend` that was sent before."""
         turns = []
-        for turn in self.receive(seconds + PATIENCE):
+        for turn in self.receive(seconds + LIMIT):
             times = self._numbers(turn)
             if len(times) != 3:
                 raise self._complaint(f"answered {turn!r}, which are not three times")
@@ -144,14 +144,14 @@ class Worker:
             raise self._complaint(f"answered {values!r}, which are no whole numbers")
         return values
 
-    def _line(self, patience: float) -> str:
+    def _line(self, limit: float) -> str:
         assert self._process.stdout is not None
         pipe = self._process.stdout.fileno()
-        deadline = time.monotonic() + patience
+        deadline = time.monotonic() + limit
         chunks = [self._unread]
         while b"\n" not in chunks[-1]:
             if not select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                raise self._complaint(f"has said nothing for {patience:.0f} s")
+                raise self._complaint(f"has said nothing for {limit:.0f} s")
             chunk = os.read(pipe, 1 << 16)
             if not chunk:
                 raise self._complaint("has ended")

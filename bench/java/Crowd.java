@@ -13,7 +13,7 @@ final class Crowd {
     private static final class Holder {
         private final int number;
         private final long granted = System.nanoTime();
-        private final CompletableFuture<Void> told = new CompletableFuture<>();
+        private final CompletableFuture<Void> releaseRequest = new CompletableFuture<>();
         private final CompletableFuture<long[]> released = new CompletableFuture<>();
 
         private Holder(int number) {
@@ -21,7 +21,7 @@ final class Crowd {
         }
     }
 
-    private static final int PATIENCE_SECONDS = 60;
+    private static final int LIMIT_SECONDS = 60;
     /** Thousands of threads share the memory. */
     private static final int STACK = 256 * 1024;
 
@@ -83,7 +83,7 @@ final class Crowd {
             lock.acquire();
             Holder holder = new Holder(number);
             granted.add(holder);
-            holder.told.get();
+            holder.releaseRequest.get();
             long called = System.nanoTime();
             lock.release();
             holder.released.complete(new long[] {called, System.nanoTime()});
@@ -96,7 +96,7 @@ final class Crowd {
     }
 
     private Holder next() throws InterruptedException {
-        Holder holder = granted.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        Holder holder = granted.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
         if (holder == null) {
             throw new IllegalStateException("nobody was granted the lock");
         }
@@ -105,7 +105,7 @@ final class Crowd {
     }
 
     private long[] release(Holder holder) throws Exception {
-        holder.told.complete(null);
+        holder.releaseRequest.complete(null);
         return holder.released.get();
     }
 

@@ -70,7 +70,7 @@ interface Lock {
             semaphore.returnLease(lease);
         }
     }
-    /** A latch, of which each is for one term. Its close leaves the deletion to the background: the client tells when it is done. */
+    /** A latch, of which each is for one term. Its close leaves the deletion to the background: the client reports when it is done. */
     final class Term implements Lock {
         private final CuratorFramework client;
         private final String path;

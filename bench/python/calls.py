@@ -80,7 +80,7 @@ def powertools_calls(address: Address, scope: str, kept: int) -> Calls:
 
 
 class _Context:
-    """What Lambda tells a function."""
+    """The context that Lambda passes to a function."""
 
     def get_remaining_time_in_millis(self) -> int:
         """How long it may still run."""

@@ -15,7 +15,7 @@ from raw_zookeeper import connected
 
 #: Hundreds of threads share the memory.
 STACK = 256 * 1024
-PATIENCE = 60.0
+LIMIT = 60.0
 
 
 class Crowd:
@@ -71,8 +71,8 @@ class Crowd:
             print(f"contender {number}: {error!r}", file=sys.stderr, flush=True)
             os._exit(1)
 
-    def _next(self, patience: float = PATIENCE) -> int:
-        number, moment, lock = self._granted.get(timeout=patience)
+    def _next(self, limit: float = LIMIT) -> int:
+        number, moment, lock = self._granted.get(timeout=limit)
         self._holding[number] = lock
         return moment
 

@@ -33,7 +33,9 @@ def turns(take: Callable[[], Callable[[], object]], options: argparse.Namespace)
     return done
 
 
-def ours(name: str, options: argparse.Namespace, told: multiprocessing.SimpleQueue[tuple[str, int]]) -> None:
+def ours(
+    name: str, options: argparse.Namespace, results: multiprocessing.SimpleQueue[tuple[str, int]]
+) -> None:
     """fencepost's lock."""
     poll = {} if options.poll is None else {"poll": options.poll}
     with fencepost.connect(URL) as client:
@@ -44,11 +46,11 @@ def ours(name: str, options: argparse.Namespace, told: multiprocessing.SimpleQue
             assert grant is not None
             return grant.release
 
-        told.put(("fencepost", turns(take, options)))
+        results.put(("fencepost", turns(take, options)))
 
 
 def theirs(
-    name: str, options: argparse.Namespace, told: multiprocessing.SimpleQueue[tuple[str, int]]
+    name: str, options: argparse.Namespace, results: multiprocessing.SimpleQueue[tuple[str, int]]
 ) -> None:
     """redis-py's lock."""
     lock = redis.Redis.from_url(URL).lock(name, timeout=10, sleep=options.sleep)
@@ -58,7 +60,7 @@ def theirs(
         release: Callable[[], object] = lock.release
         return release
 
-    told.put(("redis-py", turns(take, options)))
+    results.put(("redis-py", turns(take, options)))
 
 
 def scripts() -> int:
@@ -77,14 +79,14 @@ def main() -> None:
     parser.add_argument("--sleep", type=float, default=0.01, help="how often redis-py asks")
     parser.add_argument("--poll", type=float, help="fencepost's option; its default if left out")
     options = parser.parse_args()
-    told: multiprocessing.SimpleQueue[tuple[str, int]] = multiprocessing.SimpleQueue()
+    results: multiprocessing.SimpleQueue[tuple[str, int]] = multiprocessing.SimpleQueue()
     name, before = f"neighbours/{uuid.uuid4()}", scripts()
-    both = [multiprocessing.Process(target=side, args=(name, options, told)) for side in (ours, theirs)]
+    both = [multiprocessing.Process(target=side, args=(name, options, results)) for side in (ours, theirs)]
     for side in both:
         side.start()
     for side in both:
         side.join()
-    report = dict(told.get() for _ in both)
+    report = dict(results.get() for _ in both)
     print(f"{report}, scripts run: {scripts() - before}")
 
 

@@ -74,4 +74,4 @@ def test_a_silent_worker_is_not_waited_for_for_ever(said: Saying, monkeypatch: p
     with said("ready", then="input()\ninput()") as worker:
         worker.send("acquire")
         with pytest.raises(Complaint, match="has said nothing"):
-            worker.receive(patience=0.05)
+            worker.receive(limit=0.05)

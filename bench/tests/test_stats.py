@@ -48,8 +48,8 @@ def test_what_is_uncertain_is_told() -> None:
     # The same luck in all rounds of a sitting: many rounds do not make it certain.
     lucky = spread([[1.0] * 100, [1.5] * 100, [2.0] * 100])
     assert (lucky.low, lucky.median, lucky.high) == (1, 1.5, 2)
-    calm = spread([[1.5, 1.51, 1.52] * 30] * 8)
-    assert 1.5 <= calm.low <= calm.median <= calm.high <= 1.52
+    quiet = spread([[1.5, 1.51, 1.52] * 30] * 8)
+    assert 1.5 <= quiet.low <= quiet.median <= quiet.high <= 1.52
     assert spread([[1, 2, 3]]) == spread([[1, 2, 3]])
 
 

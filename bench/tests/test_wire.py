@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from harness.servers import Counts
-from harness.wire import MOST_WINDOWS, calmest
+from harness.wire import MOST_WINDOWS, fewest_flights
 
 
 def counted(flights: int) -> Counts:
@@ -16,14 +16,14 @@ def windows(*flights: int) -> Iterator[Counts]:
     return map(counted, flights)
 
 
-def test_the_calmest_window_is_seen_twice() -> None:
+def test_the_window_with_the_fewest_flights_is_seen_twice() -> None:
     busy = windows(24, 21, 23, 22, 21, 20, 20, 19)
-    assert calmest(lambda: next(busy), 4).flights == 21
+    assert fewest_flights(lambda: next(busy), 4).flights == 21
     busier = windows(24, 21, 23, 22, 20, 25, 20, 19)
-    assert calmest(lambda: next(busier), 4).flights == 20
-    assert calmest(lambda: counted(20), 4).flights == 20
+    assert fewest_flights(lambda: next(busier), 4).flights == 20
+    assert fewest_flights(lambda: counted(20), 4).flights == 20
 
 
 def test_windows_end() -> None:
     one_by_one = iter(range(1000, 0, -1))
-    assert calmest(lambda: counted(next(one_by_one)), 4).flights == 1000 - MOST_WINDOWS + 1
+    assert fewest_flights(lambda: counted(next(one_by_one)), 4).flights == 1000 - MOST_WINDOWS + 1

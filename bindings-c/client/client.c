@@ -69,12 +69,18 @@ fencepost_result fencepost_client_new(
     return result;
 }
 
+/* 365 days in ms, as in the core. */
+#define LONGEST_CONNECT_TIMEOUT (INT64_C(365) * 24 * 3600 * 1000)
+
 fencepost_result fencepost_client_set_connect_timeout(fencepost_client *client, int64_t timeout) {
     fencepost_result result;
 
-    if (timeout <= 0 || timeout > INT64_MAX / 1000)
+    if (timeout <= 0)
         return fault(
             FENCEPOST_RESULT_NOT_POSITIVE, "connect_timeout is %lld ms: give a positive number", (long long)timeout);
+    if (timeout > LONGEST_CONNECT_TIMEOUT)
+        return fault(
+            FENCEPOST_RESULT_TOO_LONG, "connect_timeout is %lld ms: give at most 365 days", (long long)timeout);
     if ((result = client_enter(client)) != FENCEPOST_RESULT_OK)
         return result;
     client->locks->connect_within = (uint64_t)timeout * 1000u;

@@ -118,7 +118,7 @@ fencepost_result fencepost_close_finish(fencepost_client *client);
  * Sets how long an acquire waits for the client's first connection, in milliseconds; the default is 5000. After that
  * time the acquire fails as `UNREACHABLE`, even if its own timeout is longer, because the address may be wrong. The
  * setting applies to acquires that begin later. After the first connection, an acquire waits for a server until its own
- * timeout ends. Errors: `NOT_POSITIVE`; `CLIENT_CLOSED`.
+ * timeout ends. Errors: `NOT_POSITIVE`; `TOO_LONG`: above 365 days; `CLIENT_CLOSED`.
  */
 fencepost_result fencepost_client_set_connect_timeout(fencepost_client *client, int64_t timeout);
 
@@ -191,7 +191,8 @@ typedef struct fencepost_options {
     /** Zero. */
     uint8_t reserved_switches[6];
     /** Redis (`memory:` checks and ignores it): the lease: how long the server keeps the lock without a renewal. Range:
-     * 5 ms and three times `margin`, to 365 days. Default: 10 s. In milliseconds. See `fencepost_lock_set_ttl`. */
+     * at least 5 ms and three times `margin`, at most 365 days. Default: 10 s. In milliseconds. See
+     * `fencepost_lock_set_ttl`. */
     int64_t ttl;
     /** The longest time that a grant lasts; then it is lost with `max-hold`. Range: more than 0, to 365 days. Default:
      * none. In milliseconds. See `fencepost_lock_set_max_hold`. */

@@ -8,7 +8,7 @@ use fencepost_models::hub::Hub;
 use crate::{
     boundary::{Fault, exclusive, give, guard, quietly, require, shared, take_back},
     names::fencepost_family,
-    output::Said,
+    output::LastOutput,
     result::fencepost_result,
     settings::fencepost_settings,
 };
@@ -18,13 +18,13 @@ use crate::{
 #[derive(Debug)]
 pub struct fencepost_hub {
     inner: Hub,
-    pub(crate) said: Said,
+    pub(crate) last_output: LastOutput,
 }
 
 impl From<Hub> for fencepost_hub {
     fn from(inner: Hub) -> Self {
-        let said = Said::default();
-        Self { inner, said }
+        let last_output = LastOutput::default();
+        Self { inner, last_output }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a server in memory tells of itself.
+//! What a server in memory reports.
 
 use std::ffi::{CStr, c_char};
 

@@ -67,7 +67,7 @@ unsafe impl Filled for fencepost_output {
 
 /// The last output. The pointers that C gets lead into it.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct LastOutput {
     output: Option<Output<Request, Event>>,
     arguments: Vec<fencepost_view>,
     parts: Listed<fencepost_part>,
@@ -106,7 +106,7 @@ impl<T> Listed<T> {
     }
 }
 
-impl Said {
+impl LastOutput {
     pub(crate) fn keep(&mut self, key: Key, output: Output<Request, Event>) -> fencepost_output {
         let mut seen = fencepost_output {
             size: 0,

@@ -29,8 +29,8 @@ pub unsafe extern "C" fn fencepost_hub_poll_output(
         let size = unsafe { sized::check(output) }?;
         // SAFETY: the header asks for a valid hub or NULL.
         let hub = unsafe { exclusive(hub) }?;
-        let (key, said) = hub.poll_output((only != FENCEPOST_ALL).then_some(Key(only)));
-        let seen = hub.said.keep(key, said);
+        let (key, next) = hub.poll_output((only != FENCEPOST_ALL).then_some(Key(only)));
+        let seen = hub.last_output.keep(key, next);
         // SAFETY: checked above.
         unsafe { sized::fill(output, size, &seen) };
         Ok(())

@@ -8,11 +8,11 @@
 
 /* ---- ZooKeeper ---- */
 
-static int heard;
+static int watch_events;
 
 static void own_watcher(zhandle_t *handle, int type, int state, const char *path, void *context) {
     (void)handle, (void)type, (void)state, (void)path, (void)context;
-    __atomic_add_fetch(&heard, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&watch_events, 1, __ATOMIC_RELAXED);
 }
 
 static zhandle_t *own_handle(int timeout) {
@@ -133,14 +133,14 @@ static void session_is_expired(void) {
     grant = hold(client, name);
     for (i = 0; i < 16; i++)
         snprintf(password + 2 * i, 3, "%02x", (unsigned char)zoo_client_id(handle)->passwd[i]);
-    heard = 0;
+    watch_events = 0;
     CHECK(
         control("session", "expire zookeeper 0x%llx %s", (long long)zoo_client_id(handle)->client_id, password) !=
         NULL);
-    /* The end of the session deletes its nodes: the watch may be told first. */
+    /* The end of the session deletes its nodes: the watch event may come first. */
     lost = fencepost_grant_wait_lost(grant, LONG);
     CHECK(lost == FENCEPOST_RESULT_SESSION_EXPIRED || lost == FENCEPOST_RESULT_DELETED);
-    EVENTUALLY(__atomic_load_n(&heard, __ATOMIC_RELAXED) > 0); /* the caller's watcher is told, too */
+    EVENTUALLY(__atomic_load_n(&watch_events, __ATOMIC_RELAXED) > 0); /* the caller's watcher gets the event, too */
     let_go(hold(other, name));
     CHECK_RESULT(fencepost_acquire(client, name, LONG, &none), FENCEPOST_RESULT_CONNECTION_CLOSED);
     fencepost_grant_free(grant);
@@ -240,7 +240,7 @@ static void contexts_in_a_loop(void) {
     close_client(other);
 }
 
-/* The owner's connection ends: the holder is told when its lease is over, and the owner as always. */
+/* The owner's connection ends: the holder is notified when its lease ends, and the owner as always. */
 static void connection_of_the_owner_ends(void) {
     struct loop commands, *loops[1] = {&commands};
     fencepost_client *client;
@@ -328,7 +328,7 @@ static void watcher_closes_its_handle(void) {
         control("session", "expire zookeeper 0x%llx %s", (long long)zoo_client_id(handle)->client_id, password) !=
         NULL);
     EVENTUALLY(__atomic_load_n(&closed, __ATOMIC_SEQ_CST) == 1);
-    /* The program knew of the loss before its watcher heard of the end. */
+    /* The program knew of the loss before its watcher received the end of the session. */
     CHECK(fencepost_grant_is_lost(grant));
     CHECK_RESULT(fencepost_acquire(client, new_name("closing"), LONG, &other), FENCEPOST_RESULT_CONNECTION_CLOSED);
     close_client(client);

@@ -202,10 +202,10 @@ static void use_after_fork(enum family family) {
 
 /* ---- what lies on the server ---- */
 
-static void strangers_in_the_directory(void) {
+static void unrelated_nodes_in_the_directory(void) {
     fencepost_client *client = client_of(url(ZOOKEEPER, ""));
     zhandle_t *raw = zookeeper_open(address(ZOOKEEPER), 4000);
-    const char *name = new_name("strangers");
+    const char *name = new_name("unrelated-nodes");
     fencepost_grant *grant = NULL;
     char path[2048];
 
@@ -214,7 +214,7 @@ static void strangers_in_the_directory(void) {
     CHECK(zoo_create(raw, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0) == ZOK);
     snprintf(path, sizeof path, "/%s/lock-of-a-door", name);
     CHECK(zoo_create(raw, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0) == ZOK);
-    let_go(hold(client, name)); /* bystanders hold nothing */
+    let_go(hold(client, name)); /* unrelated nodes hold nothing */
     snprintf(path, sizeof path, "/%s/0123__lock__0000000001", name);
     CHECK(zoo_create(raw, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, 0) == ZOK);
     /* A contender of another layout that came first is waited for. */
@@ -379,7 +379,7 @@ int main(void) {
     }
     TEST(nobody_listens);
     if (address(ZOOKEEPER) != NULL) {
-        TEST(strangers_in_the_directory);
+        TEST(unrelated_nodes_in_the_directory);
         TEST(forbidden_directory);
     }
     if (address(REDIS) != NULL) {

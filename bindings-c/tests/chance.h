@@ -164,7 +164,7 @@ static inline void look_at(fencepost_view view) {
 }
 
 /* What every answer has to be: a result that has a name, and is no panic. A failure says something. */
-static inline void judge(fencepost_result result) {
+static inline void check_status(fencepost_result result) {
     CHECK(result != FENCEPOST_RESULT_PANIC);
     CHECK(fencepost_result_name(result) != NULL && fencepost_result_text(result) != NULL);
     if (result != FENCEPOST_OK)

@@ -212,7 +212,7 @@ static void lost_after_a_downgrade(void) {
     close_client(other);
 }
 
-/* Rights that let nobody create what a reader needs: told, and the grant is a writer's as before. */
+/* No right to create the reader's node: an error, and the grant is a writer's as before. */
 static void a_downgrade_that_is_refused(void) {
     fencepost_client *client = client_of(url(ZOOKEEPER, ""));
     zhandle_t *raw = zookeeper_open(address(ZOOKEEPER), 4000);

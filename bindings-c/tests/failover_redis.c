@@ -64,15 +64,15 @@ static void grant_and_waiter_go_to_the_new_primary(void) {
     struct relay *relay = relay_open("127.0.0.1", address(REDIS));
     fencepost_client *client = client_of(url_of("redis://", relay_address(relay), ""));
     fencepost_client *other = client_of(url_of("redis://", relay_address(relay), ""));
-    const char *kept = new_name("kept"), *wanted = new_name("wanted");
-    fencepost_grant *grant = hold(client, kept), *held = hold(other, wanted), *next = NULL;
-    fencepost_lock *lock = lock_with(client, wanted, NULL);
+    const char *kept = new_name("kept"), *waited = new_name("waited");
+    fencepost_grant *grant = hold(client, kept), *held = hold(other, waited), *next = NULL;
+    fencepost_lock *lock = lock_with(client, waited, NULL);
     fencepost_attempt *attempt = NULL;
 
     CHECK_RESULT(fencepost_settings_set_micros(lock->settings, (const uint8_t *)"poll", 4, HARDLY_EVER), FENCEPOST_OK);
     CHECK_RESULT(fencepost_lock_acquire_start(lock, 2 * LONG, &attempt), FENCEPOST_OK);
     EVENTUALLY(listeners(address(REDIS)) == 1);
-    fail_over(relay, kept, wanted);
+    fail_over(relay, kept, waited);
     /* The first command after the switch. */
     CHECK_RESULT(fencepost_extend(grant), FENCEPOST_OK);
     EVENTUALLY(listeners(address(REDIS)) == 0 && listeners(second()) == 1);

@@ -45,7 +45,7 @@ static void nobody_calls(void) {
     close_client(client);
 }
 
-/* Nor does anybody wait for what the server says: it is heard when it is said, long before the next ping is due. */
+/* The client reads an answer when it comes, long before the next ping is due. */
 static void nobody_waits(void) {
     fencepost_client *client = client_of(url(ZOOKEEPER, "?session_timeout=40000"));
     zhandle_t *raw = zookeeper_open(address(ZOOKEEPER), 4000);

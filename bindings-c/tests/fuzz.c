@@ -9,7 +9,7 @@
 #include "chance.h"
 
 #define MOST_OUTPUTS 300
-/* Beyond this a deadline cannot be told from the end of time. */
+/* A deadline beyond this is the same as no deadline. */
 #define FAR ((uint64_t)1 << 60)
 
 /* ---- a story: one hub, and what is said to it ---- */
@@ -76,7 +76,7 @@ static void answer(struct story *story, uint64_t at, const fencepost_command *co
             memcpy(story->nodes[story->node_count], path, size);
             story->nodes[story->node_count++][size] = '\0';
         }
-        judge(fencepost_hub_created(story->hub, at, command->id, SESSION, (uint8_t *)path, size, 5));
+        check_status(fencepost_hub_created(story->hub, at, command->id, SESSION, (uint8_t *)path, size, 5));
         break;
     case FENCEPOST_OPERATION_CHILDREN:
         for (i = 0; i < story->node_count; i++)
@@ -85,23 +85,23 @@ static void answer(struct story *story, uint64_t at, const fencepost_command *co
                 names[count].size = strlen(story->nodes[i]) - size - 1;
                 count++;
             }
-        judge(fencepost_hub_children(story->hub, at, command->id, SESSION, names, count));
+        check_status(fencepost_hub_children(story->hub, at, command->id, SESSION, names, count));
         break;
     case FENCEPOST_OPERATION_GET:
-        judge(fencepost_hub_data(story->hub, at, command->id, SESSION, NULL, 0, 1, 1, SESSION, 0, 0, 0));
+        check_status(fencepost_hub_data(story->hub, at, command->id, SESSION, NULL, 0, 1, 1, SESSION, 0, 0, 0));
         break;
     case FENCEPOST_OPERATION_DELETE:
         for (i = 0; i < story->node_count; i++)
             if (strlen(story->nodes[i]) == size && memcmp(story->nodes[i], path, size) == 0)
                 story->nodes[i][0] = '\0';
-        judge(fencepost_hub_done(story->hub, at, command->id, SESSION));
+        check_status(fencepost_hub_done(story->hub, at, command->id, SESSION));
         break;
     case FENCEPOST_OPERATION_SYNC:
-        judge(fencepost_hub_done(story->hub, at, command->id, SESSION));
+        check_status(fencepost_hub_done(story->hub, at, command->id, SESSION));
         break;
     case FENCEPOST_OPERATION_MULTI:
         /* Checks alone: a mutex makes no nodes by it. */
-        judge(fencepost_hub_children(story->hub, at, command->id, SESSION, NULL, 0));
+        check_status(fencepost_hub_children(story->hub, at, command->id, SESSION, NULL, 0));
         break;
     default:
         granted.kind = FENCEPOST_REPLY_KIND_ARRAY;
@@ -112,12 +112,12 @@ static void answer(struct story *story, uint64_t at, const fencepost_command *co
         items[1].kind = FENCEPOST_REPLY_KIND_BYTES;
         items[1].bytes.data = (const uint8_t *)"17";
         items[1].bytes.size = 2;
-        judge(fencepost_hub_reply(story->hub, at, command->id, &granted));
+        check_status(fencepost_hub_reply(story->hub, at, command->id, &granted));
     }
 }
 
 /* Polls until there is nothing more, and reads everything; the last event's kind and its key. */
-static fencepost_wait drain(struct story *story, uint64_t at, uint64_t key, fencepost_event_kind *told) {
+static fencepost_wait drain(struct story *story, uint64_t at, uint64_t key, fencepost_event_kind *last) {
     fencepost_output output = {.size = sizeof output};
     size_t i, count;
 
@@ -137,7 +137,7 @@ static fencepost_wait drain(struct story *story, uint64_t at, uint64_t key, fenc
             look_at(output.event->detail);
             CHECK(fencepost_event_name(output.event->kind) != NULL);
             if (output.key == key)
-                *told = output.event->kind;
+                *last = output.event->kind;
         }
     }
     CHECK(!"more outputs than one call may bring");
@@ -148,30 +148,30 @@ static uint64_t worked;
 
 /* A whole acquire and release, whatever was said to the hub before. */
 static void works(struct story *story) {
-    fencepost_event_kind told = FENCEPOST_EVENT_KIND_QUEUED;
+    fencepost_event_kind last = FENCEPOST_EVENT_KIND_QUEUED;
     uint64_t at = story->latest, key;
     int round;
 
     story->answers = true;
     if (story->kind == ON_ZOOKEEPER)
-        judge(fencepost_hub_session(story->hub, at, FENCEPOST_SESSION_STATE_CONNECTED, SESSION, 10000000));
+        check_status(fencepost_hub_session(story->hub, at, FENCEPOST_SESSION_STATE_CONNECTED, SESSION, 10000000));
     key = open_one(story, at, "works");
     CHECK_RESULT(fencepost_hub_acquire(story->hub, at, key, FENCEPOST_FOREVER), FENCEPOST_OK);
-    for (round = 0; round < 40 && told != FENCEPOST_EVENT_KIND_RELEASED; round++) {
-        fencepost_wait wait = drain(story, at, key, &told);
+    for (round = 0; round < 40 && last != FENCEPOST_EVENT_KIND_RELEASED; round++) {
+        fencepost_wait wait = drain(story, at, key, &last);
 
-        if (told == FENCEPOST_EVENT_KIND_ACQUIRED || told == FENCEPOST_EVENT_KIND_EXTENDED) {
-            /* Granted, and polled since: the release is the next to be told. */
+        if (last == FENCEPOST_EVENT_KIND_ACQUIRED || last == FENCEPOST_EVENT_KIND_EXTENDED) {
+            /* Granted, and polled since: the release is the next event. */
             fencepost_result result = fencepost_hub_release(story->hub, at, key);
 
             CHECK(result == FENCEPOST_OK || result == FENCEPOST_RESULT_NOT_HELD);
-        } else if (told != FENCEPOST_EVENT_KIND_RELEASED) {
+        } else if (last != FENCEPOST_EVENT_KIND_RELEASED) {
             if (wait.until != FENCEPOST_NEVER && wait.until > at)
                 at = wait.until;
-            judge(fencepost_hub_handle_timeout(story->hub, at));
+            check_status(fencepost_hub_handle_timeout(story->hub, at));
         }
     }
-    CHECK(told == FENCEPOST_EVENT_KIND_RELEASED);
+    CHECK(last == FENCEPOST_EVENT_KIND_RELEASED);
     worked++;
 }
 
@@ -287,7 +287,7 @@ static void say(struct story *story) {
         story->latest = at;
     if (hub == NULL && called)
         CHECK(result != FENCEPOST_OK);
-    judge(result);
+    check_status(result);
 }
 
 /* Opens with anything. */
@@ -305,13 +305,13 @@ static void open_anything(struct story *story) {
     CHECK((result == FENCEPOST_OK) == (key != 0));
     if (at > story->latest)
         story->latest = at;
-    judge(result);
+    check_status(result);
     fencepost_settings_free(settings);
 }
 
 static void one_story(void) {
     struct story story;
-    fencepost_event_kind told;
+    fencepost_event_kind last;
     size_t steps = below(40);
 
     begin(&story);
@@ -322,9 +322,9 @@ static void one_story(void) {
             say(&story);
         /* Sometimes several inputs come before one polling. */
         if (!rarely(4))
-            drain(&story, 0, 0, &told);
+            drain(&story, 0, 0, &last);
     }
-    drain(&story, 0, 0, &told);
+    drain(&story, 0, 0, &last);
     if (story.latest < FAR && !story.over)
         works(&story);
     fencepost_hub_free(story.hub);

@@ -35,8 +35,8 @@ static void values_take_anything(const fencepost_settings *lock) {
     }
     result = fencepost_settings_of(rarely(20) ? NULL : given, count, &settings);
     CHECK((result == FENCEPOST_OK) == (settings != NULL));
-    judge(result);
-    judge(fencepost_settings_of(given, 0, NULL));
+    check_status(result);
+    check_status(fencepost_settings_of(given, 0, NULL));
     fencepost_settings_free(settings);
     settings = NULL;
     word = words[5 + below(3)];
@@ -45,7 +45,7 @@ static void values_take_anything(const fencepost_settings *lock) {
     result = fencepost_settings_inspection(
         rarely(8) ? NULL : lock, action.data, action.size, node.data, node.size, number(), &settings);
     CHECK((result == FENCEPOST_OK) == (settings != NULL));
-    judge(result);
+    check_status(result);
     fencepost_settings_free(settings);
 }
 
@@ -68,17 +68,18 @@ static void settings_take_anything(void) {
         result = rarely(2) ? fencepost_settings_new(one.data, one.size, other.data, other.size, &settings)
                            : fencepost_settings_parse((const uint8_t *)json, strlen(json), &settings);
         CHECK((result == FENCEPOST_OK) == (settings != NULL));
-        judge(result);
-        judge(fencepost_settings_parse((const uint8_t *)json, strlen(json), NULL));
+        check_status(result);
+        check_status(fencepost_settings_parse((const uint8_t *)json, strlen(json), NULL));
         if (settings == NULL)
             settings = settings_for((enum kind)below(KINDS), "a");
         values_take_anything(settings);
         one = some_text();
-        judge(fencepost_settings_set_micros(rarely(8) ? NULL : settings, one.data, one.size, (int64_t)number()));
+        check_status(fencepost_settings_set_micros(rarely(8) ? NULL : settings, one.data, one.size, (int64_t)number()));
         one = some_text();
-        judge(fencepost_settings_set_switch(rarely(8) ? NULL : settings, one.data, one.size, rarely(2)));
+        check_status(fencepost_settings_set_switch(rarely(8) ? NULL : settings, one.data, one.size, rarely(2)));
         one = some_text(), other = some_text();
-        judge(fencepost_settings_set_text(rarely(8) ? NULL : settings, one.data, one.size, other.data, other.size));
+        check_status(
+            fencepost_settings_set_text(rarely(8) ? NULL : settings, one.data, one.size, other.data, other.size));
         CHECK(fencepost_settings_family(settings) != 0 && fencepost_settings_family(NULL) == 0);
         fencepost_settings_free(settings);
     }
@@ -111,9 +112,9 @@ static void addresses_take_anything(void) {
         } else {
             CHECK(address == NULL && fencepost_detail()[0] != '\0');
         }
-        judge(fencepost_address_read(address, NULL));
-        judge(fencepost_address_read(NULL, &parts));
-        judge(fencepost_address_parse(NULL, (size_t)number(), NULL));
+        check_status(fencepost_address_read(address, NULL));
+        check_status(fencepost_address_read(NULL, &parts));
+        check_status(fencepost_address_parse(NULL, (size_t)number(), NULL));
         fencepost_address_free(address);
     }
     fencepost_address_free(NULL);

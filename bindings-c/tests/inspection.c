@@ -33,8 +33,8 @@ static void who_holds_and_who_waits(enum family family) {
     fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
     const char *name = new_name("inspected");
     fencepost_lock *held = lock_of(mine, name, FENCEPOST_OPTIONS(.identifier = "till 7"));
-    fencepost_lock *wanted = lock_of(other, name, FENCEPOST_OPTIONS(.identifier = "till 8"));
-    fencepost_contenders *contenders = look_at(wanted);
+    fencepost_lock *lock = lock_of(other, name, FENCEPOST_OPTIONS(.identifier = "till 8"));
+    fencepost_contenders *contenders = look_at(lock);
     const fencepost_contender *holder, *waiter;
     fencepost_attempt *attempt = NULL;
     fencepost_grant *grant = NULL;
@@ -42,7 +42,7 @@ static void who_holds_and_who_waits(enum family family) {
     CHECK(fencepost_contenders_count(contenders) == 0 && fencepost_contenders_at(contenders, 0) == NULL);
     fencepost_contenders_free(contenders);
     CHECK_RESULT(fencepost_lock_acquire(held, LONG, &grant), FENCEPOST_OK);
-    CHECK_RESULT(fencepost_lock_acquire_start(wanted, FENCEPOST_FOREVER, &attempt), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_lock_acquire_start(lock, FENCEPOST_FOREVER, &attempt), FENCEPOST_OK);
     EVENTUALLY(fencepost_attempt_ahead(attempt) == 1);
     contenders = look_at(held);
     CHECK(fencepost_contenders_count(contenders) == 2 && fencepost_contenders_at(contenders, 2) == NULL);
@@ -58,7 +58,7 @@ static void who_holds_and_who_waits(enum family family) {
     fencepost_attempt_free(attempt);
     let_go(grant);
     fencepost_lock_free(held);
-    fencepost_lock_free(wanted);
+    fencepost_lock_free(lock);
     close_client(mine);
     close_client(other);
 }
@@ -150,7 +150,7 @@ driven(fencepost_client *client, fencepost_inspection *inspection, fencepost_con
 static void step_by_step(enum family family) {
     fencepost_client *client = client_of(url(family, "")), *other = client_of(url(family, ""));
     const char *name = new_name("looked-at");
-    /* Who listens for a wish is told at once that it has been broken, not at its next confirmation. */
+    /* A holder that waits for a revocation request learns of a break at once, not at its next confirmation. */
     fencepost_grant *grant = hold_with(other, name, FENCEPOST_OPTIONS(.revocable = true));
     fencepost_contenders *contenders = NULL, *none = NULL;
     fencepost_inspection *inspection = NULL;
@@ -184,7 +184,7 @@ static void step_by_step(enum family family) {
     close_client(other);
 }
 
-/* A holder in an event loop, and a wish for its lock. */
+/* A holder in an event loop, and a revocation request. */
 static void asked_in_a_loop(enum family family) {
     fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
     const char *name = new_name("asked");

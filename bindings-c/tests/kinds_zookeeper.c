@@ -1,4 +1,4 @@
-/* What ZooKeeper's grants tell of others in their directory: wishes, strangers, who holds; and what the server forbids.
+/* ZooKeeper's grants and other nodes: revocation requests, foreign contenders, the holders; and missing rights.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -60,7 +60,7 @@ static void waits_for_a_wish_that_does_not_come(void) {
     close_client(client);
 }
 
-static void strangers_are_told_of(void) {
+static void foreign_contenders_are_reported(void) {
     fencepost_client *client = client_of(url(ZOOKEEPER, ""));
     zhandle_t *raw = zookeeper_open(address(ZOOKEEPER), 4000);
     const char *name = new_name("mixed");
@@ -145,7 +145,7 @@ int main(void) {
     if (address(ZOOKEEPER) != NULL) {
         TEST(asked_for_the_lock);
         TEST(waits_for_a_wish_that_does_not_come);
-        TEST(strangers_are_told_of);
+        TEST(foreign_contenders_are_reported);
         TEST(nodes_say_who_holds);
         TEST(forbidden_directory);
     }

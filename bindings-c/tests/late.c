@@ -6,7 +6,7 @@
 #include "support.h"
 
 /* How long an acquire waits, and how long the program works meanwhile (ms). */
-#define PATIENCE 200
+#define LIMIT 200
 #define WORK 300
 #define ROUNDS 10
 
@@ -61,7 +61,7 @@ static void free_lock_is_granted_to_a_busy_loop(enum family family) {
     for (round = 0; round <= ROUNDS; round++) {
         grant = NULL;
         /* The first one connects. */
-        CHECK_RESULT(fencepost_lock_acquire_start(lock, round == 0 ? LONG : PATIENCE, &attempt), FENCEPOST_OK);
+        CHECK_RESULT(fencepost_lock_acquire_start(lock, round == 0 ? LONG : LIMIT, &attempt), FENCEPOST_OK);
         if (round > 0)
             work(descriptor, WORK);
         if (CHECK_RESULT(decided(client, descriptor, attempt, &grant), FENCEPOST_OK)) {
@@ -112,7 +112,7 @@ static void callers_loop_was_busy(void) {
     lock = lock_with(client, new_name("late"), NULL);
     for (round = 0; round < ROUNDS; round++) {
         grant = NULL;
-        CHECK_RESULT(fencepost_lock_acquire_start(lock, PATIENCE, &attempt), FENCEPOST_OK);
+        CHECK_RESULT(fencepost_lock_acquire_start(lock, LIMIT, &attempt), FENCEPOST_OK);
         redisAsyncHandleWrite(commands.context);
         work(commands.context->c.fd, WORK);
         end = millis() + LONG;

@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-/* Of a handshake, with and without the wish for a server that only reads. */
+/* The size of a handshake; the field for read-only servers is optional. */
 #define HANDSHAKE 45
 
 /* Atomic. */

@@ -74,6 +74,7 @@ static void absent_server_is_told(enum family family) {
         "127.0.0.1:1 (Connection refused): check the address");
     CHECK(millis() - start >= 4900);
     CHECK_RESULT(fencepost_client_set_connect_timeout(client, 0), FENCEPOST_RESULT_NOT_POSITIVE);
+    CHECK_RESULT(fencepost_client_set_connect_timeout(client, INT64_MAX), FENCEPOST_RESULT_TOO_LONG);
     CHECK_RESULT(fencepost_client_set_connect_timeout(client, 300), FENCEPOST_OK);
     lock = lock_with(client, new_name("absent"), NULL);
     CHECK_RESULT(fencepost_lock_acquire_start(lock, FENCEPOST_FOREVER, &attempt), FENCEPOST_OK);
@@ -84,7 +85,7 @@ static void absent_server_is_told(enum family family) {
     close_client(client);
 }
 
-/* A listener whose queue is full: who connects hears nothing, neither yes nor no. */
+/* A listener whose queue is full: a connect is neither accepted nor refused. */
 static int listen_in_silence(struct sockaddr_in *at, int *filler) {
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     socklen_t size = sizeof *at;

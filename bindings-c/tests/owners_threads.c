@@ -16,7 +16,7 @@ struct crowd {
     fencepost_client *client;
     const char *name;
     int inside; /* threads of the owner */
-    int strangers;
+    int other_holders;
     int entered;
     int broken;
 };
@@ -39,7 +39,7 @@ static void *owner_thread(void *argument) {
         }
         __atomic_add_fetch(&crowd->inside, 1, __ATOMIC_SEQ_CST);
         __atomic_add_fetch(&crowd->entered, 1, __ATOMIC_RELAXED);
-        if (__atomic_load_n(&crowd->strangers, __ATOMIC_SEQ_CST) != 0)
+        if (__atomic_load_n(&crowd->other_holders, __ATOMIC_SEQ_CST) != 0)
             __atomic_add_fetch(&crowd->broken, 1, __ATOMIC_RELAXED);
         sched_yield();
         __atomic_sub_fetch(&crowd->inside, 1, __ATOMIC_SEQ_CST);
@@ -61,10 +61,10 @@ static void *foreign_thread(void *argument) {
             __atomic_add_fetch(&crowd->broken, 1, __ATOMIC_RELAXED);
             break;
         }
-        __atomic_store_n(&crowd->strangers, 1, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&crowd->other_holders, 1, __ATOMIC_SEQ_CST);
         if (__atomic_load_n(&crowd->inside, __ATOMIC_SEQ_CST) != 0)
             __atomic_add_fetch(&crowd->broken, 1, __ATOMIC_RELAXED);
-        __atomic_store_n(&crowd->strangers, 0, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&crowd->other_holders, 0, __ATOMIC_SEQ_CST);
         fencepost_release(grant);
         fencepost_grant_free(grant);
     }

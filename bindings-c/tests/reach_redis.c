@@ -41,13 +41,12 @@ static void another_kind_of_server(void) {
     is_unreachable(url_of("redis://:pw@", address(ZOOKEEPER), "/3"), words);
 }
 
-/* A server that takes connections and never says a word. What it has heard is no lock, so closing has nothing to leave.
- */
-static void silent_server_has_heard_of_no_lock(void) {
+/* A server that accepts connections and never answers. It has received no acquire, so a close leaves nothing. */
+static void silent_server_has_received_no_acquire(void) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), with_password;
     socklen_t size = sizeof at;
-    char place[32], heard[256];
+    char place[32], received[256];
 
     CHECK(bind(listener, (struct sockaddr *)&at, sizeof at) == 0 && listen(listener, 9) == 0);
     CHECK(getsockname(listener, (struct sockaddr *)&at, &size) == 0);
@@ -60,7 +59,7 @@ static void silent_server_has_heard_of_no_lock(void) {
 
         CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
         accepted = accept(listener, NULL, NULL);
-        CHECK(recv(accepted, heard, sizeof heard, 0) > 0);
+        CHECK(recv(accepted, received, sizeof received, 0) > 0);
         close_client(client);
         fencepost_attempt_free(attempt);
         fencepost_lock_free(lock);
@@ -70,7 +69,7 @@ static void silent_server_has_heard_of_no_lock(void) {
 }
 
 int main(void) {
-    TEST(silent_server_has_heard_of_no_lock);
+    TEST(silent_server_has_received_no_acquire);
     if (address(REDIS) != NULL) {
         TEST(at_an_ipv6_address);
         TEST(nobody_at_an_ipv6_address);

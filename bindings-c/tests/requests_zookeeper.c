@@ -1,5 +1,5 @@
 /* From commands to what the server then has, and from what libzookeeper says to outcomes: the driver's own objects are
- * linked here, and what they tell the hub is written down. */
+ * linked here, and what they report to the hub is recorded. */
 #include <poll.h>
 #include <stdarg.h>
 #include <unistd.h>
@@ -10,16 +10,16 @@
 #include "idle.h"
 
 /* The last outcomes and notices, as words; changed under the client's lock. */
-static char told[1024];
+static char seen[1024];
 
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static void say(const char *format, ...) {
-    size_t used = strlen(told);
+    size_t used = strlen(seen);
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(told + used, sizeof told - used, format, arguments);
+    vsnprintf(seen + used, sizeof seen - used, format, arguments);
     va_end(arguments);
 }
 
@@ -157,13 +157,13 @@ static size_t records(void) {
 }
 
 /* Whether it has been said so; forgets it then. */
-static bool heard(const char *words) {
+static bool received(const char *words) {
     bool same;
 
     fencepost_client_enter(driver.client);
-    same = strcmp(told, words) == 0;
+    same = strcmp(seen, words) == 0;
     if (same)
-        told[0] = '\0';
+        seen[0] = '\0';
     fencepost_client_leave(driver.client);
     return same;
 }
@@ -172,10 +172,10 @@ static bool heard(const char *words) {
 #define BRINGS(words, ...)                                                                                             \
     do {                                                                                                               \
         send_one(&(fencepost_command){__VA_ARGS__});                                                                   \
-        EVENTUALLY(heard(words));                                                                                      \
-        if (told[0] != '\0')                                                                                           \
-            printf("    said: %s\n", told);                                                                            \
-        told[0] = '\0';                                                                                                \
+        EVENTUALLY(received(words));                                                                                   \
+        if (seen[0] != '\0')                                                                                           \
+            printf("    said: %s\n", seen);                                                                            \
+        seen[0] = '\0';                                                                                                \
     } while (0)
 
 static void nodes(void) {
@@ -204,7 +204,7 @@ static void watched_lists(void) {
         "1 children ", .id = 1, .operation = FENCEPOST_OPERATION_CHILDREN, .path = view_of(root),
         .flags = FENCEPOST_FLAG_WATCH);
     CHECK(zoo_create(driver.handle, (const char *)at("one").data, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0) == ZOK);
-    EVENTUALLY(heard("1 saw changed "));
+    EVENTUALLY(received("1 saw changed "));
     /* Once. Of a node that is not there, nothing is watched. */
     BRINGS(
         "2 children ", .id = 2, .operation = FENCEPOST_OPERATION_CHILDREN, .path = at("one"),
@@ -214,7 +214,7 @@ static void watched_lists(void) {
         .flags = FENCEPOST_FLAG_WATCH);
     CHECK(zoo_create(driver.handle, (const char *)at("two").data, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0) == ZOK);
     CHECK(zoo_delete(driver.handle, (const char *)at("one").data, -1) == ZOK);
-    EVENTUALLY(heard("2 saw deleted "));
+    EVENTUALLY(received("2 saw deleted "));
     BRINGS("4 done ", .id = 4, .operation = FENCEPOST_OPERATION_SYNC, .path = view_of(root));
     CHECK(driver.records == NULL);
     end();
@@ -233,14 +233,14 @@ static void watches_go_with_their_machine(void) {
         send_of(key, &command);
         if (key == 2)
             forget(key);
-        EVENTUALLY(strstr(told, "data a v0 ") != NULL);
-        told[0] = '\0';
+        EVENTUALLY(strstr(seen, "data a v0 ") != NULL);
+        seen[0] = '\0';
     }
     CHECK(records() == 2);
     forget(3);
     CHECK(records() == 1);
     CHECK(zoo_set(driver.handle, (const char *)at("one").data, "b", 1, -1) == ZOK);
-    EVENTUALLY(heard("4 saw changed "));
+    EVENTUALLY(received("4 saw changed "));
     CHECK(records() == 0);
     end();
 }
@@ -308,13 +308,13 @@ static void writes_that_are_never_answered(void) {
             .part_count = 1};
         request_send(&driver, NULL, 1, &command);
     }
-    told[0] = '\0';
+    seen[0] = '\0';
     requests_settle(&driver, NULL);
-    CHECK(strncmp(told, "1 unknown ", 10) == 0 || strstr(told, " 1 unknown ") != NULL);
-    told[0] = '\0';
+    CHECK(strncmp(seen, "1 unknown ", 10) == 0 || strstr(seen, " 1 unknown ") != NULL);
+    seen[0] = '\0';
     fencepost_client_leave(driver.client);
     end();
-    CHECK(told[0] == '\0');
+    CHECK(seen[0] == '\0');
 }
 
 int main(void) {

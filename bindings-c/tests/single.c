@@ -81,7 +81,7 @@ static void is_looked_at_and_broken(enum family family) {
     CHECK(holder->holds && !holder->shared && holder->fence == fencepost_grant_fence(grant));
     CHECK_RESULT(fencepost_lock_break(lock, holder), FENCEPOST_OK);
     CHECK_RESULT(fencepost_attempt_wait(attempt, &next), FENCEPOST_OK);
-    /* It hears of it when the session is next confirmed, at the latest. */
+    /* It learns of it at the next confirmation of the session, at the latest. */
     CHECK_RESULT(fencepost_extend(grant), FENCEPOST_RESULT_DELETED);
     CHECK_RESULT(fencepost_lock_break(lock, holder), FENCEPOST_RESULT_NO_CONTENDER);
     CHECK(fencepost_grant_is_valid(next));

@@ -125,7 +125,7 @@ static void a_session_timeout_is_the_clients_own(void) {
 }
 
 static void a_server_tells_what_it_has_and_what_was_sent(void) {
-    struct pair pair = pair_of("memory:told");
+    struct pair pair = pair_of("memory:reported");
     fencepost_memory_report *report = NULL;
     const fencepost_memory_node *node;
     const fencepost_message *message, *created = NULL;

@@ -31,7 +31,7 @@ WITH_faults_zookeeper := tests/waiting.c
 WITH_faults_redis := tests/waiting.c tests/relay.c
 WITH_ipv6_zookeeper := tests/relay.c
 WITH_verdicts_zookeeper := $(OBJ)/zookeeper/drivers/zookeeper/verdict.o
-# The driver itself, so that what it tells the hub can be written down.
+# The driver itself, so that the tests can record what it reports to the hub.
 WITH_verdicts_redis := tests/loop.c tests/relay.c $(OBJECTS_redis)
 WITH_requests_zookeeper := $(OBJECTS_zookeeper)
 LINK_verdicts_redis := $(foreach function,failed reply gone,-Wl,--wrap=fencepost_hub_$(function))

@@ -1,5 +1,5 @@
-/* From what hiredis says to outcomes, row by row: the driver's own objects are linked here, and what they tell the hub
- * is written down. */
+/* From what hiredis says to outcomes, row by row: the driver's own objects are linked here, and what they report to the
+ * hub is written down. */
 #include <fencepost-redis.h>
 #include <poll.h>
 
@@ -8,7 +8,7 @@
 #include "support.h"
 
 /* The last outcome, as a word. */
-static char told[512];
+static char reply_text[512];
 static int gone, confirmed;
 /* Whether the hub is given what no script answers. */
 static bool mangled;
@@ -20,42 +20,42 @@ __real_fencepost_hub_reply(fencepost_hub *hub, uint64_t now, uint64_t id, const 
 fencepost_result __real_fencepost_hub_gone(fencepost_hub *hub, uint64_t now, uint64_t id);
 
 fencepost_result __wrap_fencepost_hub_failed(fencepost_hub *hub, uint64_t now, uint64_t id, uint32_t failure) {
-    snprintf(told, sizeof told, "%s", fencepost_failure_name(failure));
+    snprintf(reply_text, sizeof reply_text, "%s", fencepost_failure_name(failure));
     return __real_fencepost_hub_failed(hub, now, id, failure);
 }
 
 static void write_down(const fencepost_reply *reply) {
-    size_t used = strlen(told), i;
+    size_t used = strlen(reply_text), i;
 
     switch (reply->kind) {
     case FENCEPOST_REPLY_KIND_NIL:
-        snprintf(told + used, sizeof told - used, "nil");
+        snprintf(reply_text + used, sizeof reply_text - used, "nil");
         break;
     case FENCEPOST_REPLY_KIND_INTEGER:
-        snprintf(told + used, sizeof told - used, "%" PRId64, reply->integer);
+        snprintf(reply_text + used, sizeof reply_text - used, "%" PRId64, reply->integer);
         break;
     case FENCEPOST_REPLY_KIND_BYTES:
     case FENCEPOST_REPLY_KIND_ERROR:
         snprintf(
-            told + used, sizeof told - used, "%s%.*s", reply->kind == FENCEPOST_REPLY_KIND_ERROR ? "-" : "",
+            reply_text + used, sizeof reply_text - used, "%s%.*s", reply->kind == FENCEPOST_REPLY_KIND_ERROR ? "-" : "",
             (int)reply->bytes.size, (const char *)reply->bytes.data);
         break;
     default:
-        snprintf(told + used, sizeof told - used, "[");
+        snprintf(reply_text + used, sizeof reply_text - used, "[");
         for (i = 0; i < reply->item_count; i++) {
             if (i > 0)
-                strcat(told, " ");
+                strcat(reply_text, " ");
             write_down(&reply->items[i]);
         }
-        strcat(told, "]");
+        strcat(reply_text, "]");
     }
 }
 
 fencepost_result
 __wrap_fencepost_hub_reply(fencepost_hub *hub, uint64_t now, uint64_t id, const fencepost_reply *reply) {
-    told[0] = '\0';
+    reply_text[0] = '\0';
     write_down(reply);
-    confirmed += strcmp(told, "1") == 0; /* a subscription */
+    confirmed += strcmp(reply_text, "1") == 0; /* a subscription */
     if (mangled)
         reply = &odd;
     return hub == NULL ? FENCEPOST_RESULT_OK : __real_fencepost_hub_reply(hub, now, id, reply);
@@ -104,21 +104,21 @@ static void replies(void) {
         deep[i].element = &next[i];
     }
     reply_give(NULL, 1, &nil);
-    CHECK(strcmp(told, "nil") == 0);
+    CHECK(strcmp(reply_text, "nil") == 0);
     reply_give(NULL, 1, &number);
-    CHECK(strcmp(told, "-9223372036854775808") == 0);
+    CHECK(strcmp(reply_text, "-9223372036854775808") == 0);
     reply_give(NULL, 1, &string);
-    CHECK(strcmp(told, "abc") == 0);
+    CHECK(strcmp(reply_text, "abc") == 0);
     reply_give(NULL, 1, &status);
-    CHECK(strcmp(told, "OK") == 0);
+    CHECK(strcmp(reply_text, "OK") == 0);
     reply_give(NULL, 1, &error);
-    CHECK(strcmp(told, "-NOSCRIPT No matching script.") == 0);
+    CHECK(strcmp(reply_text, "-NOSCRIPT No matching script.") == 0);
     reply_give(NULL, 1, &array);
-    CHECK(strcmp(told, "[-9223372036854775808 abc nil [OK]]") == 0);
+    CHECK(strcmp(reply_text, "[-9223372036854775808 abc nil [OK]]") == 0);
     reply_give(NULL, 1, &many);
-    CHECK(strncmp(told, "[nil nil", 8) == 0 && strlen(told) == 401);
+    CHECK(strncmp(reply_text, "[nil nil", 8) == 0 && strlen(reply_text) == 401);
     reply_give(NULL, 1, &deep[0]);
-    CHECK(strcmp(told, "unknown") == 0);
+    CHECK(strcmp(reply_text, "unknown") == 0);
 }
 
 /* ---- failures ---- */
@@ -129,7 +129,7 @@ static void a_refused_connection_is_not_sent(void) {
 
     CHECK_RESULT(fencepost_redis_connect("redis://127.0.0.1:1", &client), FENCEPOST_OK);
     CHECK_FAULT(fencepost_acquire(client, "x", 50, &grant), FENCEPOST_RESULT_UNREACHABLE, "refused");
-    CHECK(strcmp(told, "not-sent") == 0);
+    CHECK(strcmp(reply_text, "not-sent") == 0);
     fencepost_client_free(client);
 }
 
@@ -149,10 +149,10 @@ static void a_lost_connection_is_unknown(void) {
     CHECK(fencepost_client_fd(client) >= 0); /* from here on nothing happens unless we say so */
     CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
     EVENTUALLY(atoi(control("total", "proxy-count %s", proxy)) > 0);
-    told[0] = '\0';
+    reply_text[0] = '\0';
     CHECK(control("id", "proxy-cut %s", proxy) != NULL);
-    EVENTUALLY(fencepost_client_process(client) == FENCEPOST_OK && told[0] != '\0');
-    CHECK(strcmp(told, "unknown") == 0);
+    EVENTUALLY(fencepost_client_process(client) == FENCEPOST_OK && reply_text[0] != '\0');
+    CHECK(strcmp(reply_text, "unknown") == 0);
     CHECK(control("id", "proxy-heal %s", proxy) != NULL && control("id", "proxy-pass %s", proxy) != NULL);
     fencepost_attempt_free(attempt);
     fencepost_lock_free(lock);
@@ -168,10 +168,10 @@ static void silence_is_unknown(void) {
     CHECK_RESULT(fencepost_redis_connect(url_of("redis://", place, ""), &client), FENCEPOST_OK);
     let_go(hold(client, new_name("x")));
     CHECK(control("held", "proxy-hold %s", proxy) != NULL);
-    told[0] = '\0';
+    reply_text[0] = '\0';
     /* Longer than an answer may take; then the connection is given up, and another one made. */
     CHECK_RESULT(fencepost_acquire(client, new_name("x"), 6500, &grant), FENCEPOST_RESULT_UNREACHABLE);
-    CHECK(strcmp(told, "unknown") == 0);
+    CHECK(strcmp(reply_text, "unknown") == 0);
     CHECK(control("held", "proxy-pass %s", proxy) != NULL);
     let_go(hold(client, new_name("x")));
     close_client(client);
@@ -189,7 +189,7 @@ static void an_ended_connection_of_the_owner_is_closed(void) {
     let_go(hold(client, new_name("x")));
     redisAsyncFree(own.context);
     CHECK_RESULT(fencepost_acquire(client, new_name("x"), LONG, &grant), FENCEPOST_RESULT_CONNECTION_CLOSED);
-    CHECK(strcmp(told, "closed") == 0);
+    CHECK(strcmp(reply_text, "closed") == 0);
     close_client(client);
 }
 
@@ -324,7 +324,7 @@ static void an_error_to_a_subscription_is_an_answer(void) {
     CHECK_RESULT(fencepost_redis_connect(url_of("redis://c-tests:pw@", address(REDIS), ""), &other), FENCEPOST_OK);
     CHECK_RESULT(fencepost_lock_new(other, name, &lock), FENCEPOST_OK);
     CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
-    EVENTUALLY(strstr(told, "-NOPERM") != NULL);
+    EVENTUALLY(strstr(reply_text, "-NOPERM") != NULL);
     /* Without messages it asks again and again. */
     let_go(held);
     CHECK_RESULT(fencepost_attempt_wait(attempt, &grant), FENCEPOST_OK);

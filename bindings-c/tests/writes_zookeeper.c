@@ -1,5 +1,5 @@
 /* Several writes with versions and data, and what a server says of each that cannot be: with the library without
- * threads, and with the other one. The driver's own objects are linked here, and what they tell the hub is written
+ * threads, and with the other one. The driver's own objects are linked here, and what they report to the hub is written
  * down. */
 #include <poll.h>
 #include <unistd.h>
@@ -19,7 +19,7 @@
 #define LONG 20000000u
 
 /* The last outcome, as words; changed under the client's lock. */
-static char told[128];
+static char seen[128];
 /* What a read has to find. */
 static uint8_t content[MUCH];
 static size_t content_size;
@@ -27,14 +27,14 @@ static size_t content_size;
 fencepost_result __wrap_fencepost_hub_created(
     fencepost_hub *hub, uint64_t now, uint64_t id, int64_t session, const uint8_t *path, size_t size, int64_t czxid) {
     (void)hub, (void)now, (void)id, (void)session, (void)path, (void)size, (void)czxid;
-    strcpy(told, "created");
+    strcpy(seen, "created");
     return FENCEPOST_RESULT_OK;
 }
 
 fencepost_result __wrap_fencepost_hub_children(
     fencepost_hub *hub, uint64_t now, uint64_t id, int64_t session, const fencepost_view *names, size_t count) {
     (void)hub, (void)now, (void)id, (void)session, (void)names;
-    snprintf(told, sizeof told, "%d children", (int)count);
+    snprintf(seen, sizeof seen, "%d children", (int)count);
     return FENCEPOST_RESULT_OK;
 }
 
@@ -45,26 +45,26 @@ fencepost_result __wrap_fencepost_hub_data(
     bool sound = (mzxid > czxid) == (version > 0) && created > 1700000000000 && modified >= created;
 
     (void)hub, (void)now, (void)id, (void)session, (void)owner;
-    snprintf(told, sizeof told, "%s v%d%s", same ? "content" : "other data", (int)version, sound ? "" : "?");
+    snprintf(seen, sizeof seen, "%s v%d%s", same ? "content" : "other data", (int)version, sound ? "" : "?");
     return FENCEPOST_RESULT_OK;
 }
 
 fencepost_result __wrap_fencepost_hub_done(fencepost_hub *hub, uint64_t now, uint64_t id, int64_t session) {
     (void)hub, (void)now, (void)id, (void)session;
-    strcpy(told, "done");
+    strcpy(seen, "done");
     return FENCEPOST_RESULT_OK;
 }
 
 fencepost_result
 __wrap_fencepost_hub_error(fencepost_hub *hub, uint64_t now, uint64_t id, int64_t session, int32_t code) {
     (void)hub, (void)now, (void)id, (void)session;
-    snprintf(told, sizeof told, "error %d", (int)code);
+    snprintf(seen, sizeof seen, "error %d", (int)code);
     return FENCEPOST_RESULT_OK;
 }
 
 fencepost_result __wrap_fencepost_hub_failed(fencepost_hub *hub, uint64_t now, uint64_t id, uint32_t failure) {
     (void)hub, (void)now, (void)id;
-    strcpy(told, fencepost_failure_name(failure));
+    strcpy(seen, fencepost_failure_name(failure));
     return FENCEPOST_RESULT_OK;
 }
 
@@ -97,26 +97,26 @@ static void turn(void) {
 #endif
 }
 
-static bool heard(char *words) {
+static bool received(char *words) {
     fencepost_client_enter(driver.client);
-    strcpy(words, told);
+    strcpy(words, seen);
     fencepost_client_leave(driver.client);
     return words[0] != '\0';
 }
 
 /* Carries a command out; what comes of it. */
 static const char *ask(const fencepost_command *command) {
-    static char words[sizeof told];
+    static char words[sizeof seen];
     uint64_t end = fencepost_now() + LONG;
     fencepost_hub *hub = fencepost_client_enter(driver.client);
 
-    told[0] = '\0';
+    seen[0] = '\0';
 #ifdef WITHOUT_THREADS
     connection.hub = hub;
 #endif
     request_send(&driver, hub, 1, command);
     fencepost_client_leave(driver.client);
-    while (!heard(words) && fencepost_now() < end)
+    while (!received(words) && fencepost_now() < end)
         turn();
     return words;
 }

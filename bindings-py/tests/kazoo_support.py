@@ -47,7 +47,7 @@ class Kazoos:
 
 
 class Worker:
-    """A thread that acquires, keeps what it has until it is told, and releases."""
+    """A thread that acquires, keeps the lock until an event is set, and releases."""
 
     def __init__(self, recipe: Any, **how: Any) -> None:
         self.acquired = threading.Event()

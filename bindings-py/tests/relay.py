@@ -20,12 +20,12 @@ class Pipe:
         self.target = target
         self.sent = b""
         """What the client has said."""
-        self.heard = b""
-        """What the client has been told."""
+        self.received = b""
+        """The bytes that the client has received."""
         self.dumb = dumb
         """Nothing goes through any more, and both ends stay open."""
         self.delay = 0.0
-        """How much later the client hears what the server says, in seconds."""
+        """How long the relay delays the bytes of the server, in seconds."""
         self.is_over = False
         self._answers: queue.SimpleQueue[tuple[float, bytes]] = queue.SimpleQueue()
         self._client = client
@@ -63,7 +63,7 @@ class Pipe:
                 self._client.sendall(data)
             except OSError:
                 break
-            self.heard += data
+            self.received += data
         self.close()
 
     def close(self) -> None:

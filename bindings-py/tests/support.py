@@ -311,7 +311,7 @@ def requests(control: Control, proxy: dict[str, Any], lock: fencepost.Lock) -> d
     return by_kind
 
 
-def patient(backend: Backend) -> dict[str, Any]:
+def long_lease(backend: Backend) -> dict[str, Any]:
     """Options for a lock with a long lease whose holder soon tries again."""
     return {"ttl": 60, "answer_within": 0.2} if backend.kind == "redis" else {}
 

@@ -61,7 +61,7 @@ class Left:
         return client, grant, waiter
 
 
-def forget(left: list[Left]) -> None:
+def forget(left: list[Any]) -> None:
     """Drops them, and waits for the client's warning. While another thread collects, `gc.collect` is idle."""
 
     def has_warned() -> bool:
@@ -315,6 +315,9 @@ def test_others_do_not_hear_of_a_loop_that_has_ended(connect: Connect) -> None:
         with ours.lock(backend.name()).hold(timeout=LONG):
             pass
     assert client.closed
+    left: list[Any] = [client, waiter]
+    del client, waiter
+    forget(left)
 
 
 @pytest.mark.parametrize("how", ["twice", "in a scope"])
@@ -351,7 +354,7 @@ async def test_a_cancelled_close_goes_on(server: Backend, how: str) -> None:
 
 
 def test_the_error_shows_both_loops() -> None:
-    """Two loops that look the same are told apart."""
+    """The client distinguishes two loops that look the same."""
     loop = asyncio.new_event_loop()
 
     async def make() -> fencepost.asyncio.Client:

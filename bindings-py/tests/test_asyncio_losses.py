@@ -15,8 +15,8 @@ from support import (
     Control,
     RedisBackend,
     ZooKeeperBackend,
+    long_lease,
     options,
-    patient,
     wait_until_async,
     with_session,
 )
@@ -142,7 +142,7 @@ async def test_a_release_without_a_confirmation(
     monkeypatch.setattr("fencepost.asyncio._calls.CONFIRM_WITHIN", 0.3)
     proxy = control.do(f"proxy {server.server}")
     client = aconnect(with_session(server.at(proxy["address"]), 10000))
-    lock = client.lock(server.name(), **patient(server))
+    lock = client.lock(server.name(), **long_lease(server))
     grant = await lock.acquire()
     assert grant is not None
     control.do(f"proxy-hold {proxy['id']}")

@@ -63,10 +63,10 @@ async def test_cancelled_when_it_is_granted_and_entered(backend: Backend, aconne
     mine = client.lock(backend.name(), owner="request-17")
     theirs = aconnect(backend.url).lock(backend.name())
     for _ in range(3):
-        stranger = await take(theirs)
+        foreign = await take(theirs)
         first = asyncio.create_task(mine.acquire())
         await wait_until_async(lambda: client._engine.hub.pending, "it waits")
-        await stranger.release()
+        await foreign.release()
         entered = None
         while entered is None:
             try:

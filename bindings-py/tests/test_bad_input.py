@@ -1,4 +1,4 @@
-"""What makes no sense is told at once, in Python's own kinds of errors, before anything is sent."""
+"""Invalid input is an error at once, of Python's own types, before anything is sent."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ def test_connections(connection: object) -> None:
 
 @pytest.mark.parametrize("name", ["", None, 42, b"stock"])
 def test_names(backend: Backend, connect: Connect, name: Any) -> None:
-    wanted = "empty-name" if name == "" else "unreadable-settings"
-    assert error_of(lambda: connect(backend.url).lock(name)).name == wanted
+    expected = "empty-name" if name == "" else "unreadable-settings"
+    assert error_of(lambda: connect(backend.url).lock(name)).name == expected
 
 
 @pytest.mark.parametrize("name", ["a//b", "a/", "a\0b", "a/../b", "zookeeper/a", "x" * 5000])

@@ -32,7 +32,7 @@ def test_closing_ends_grants_aloud(backend: Backend, connect: Connect) -> None:
     ours, theirs = (connect(backend.url) for _ in range(2))
     lock = ours.lock(backend.name())
     inside, closed = threading.Event(), threading.Event()
-    heard: list[object] = []
+    results: list[object] = []
 
     def work() -> None:
         try:
@@ -40,12 +40,12 @@ def test_closing_ends_grants_aloud(backend: Backend, connect: Connect) -> None:
                 lost = grant.lost
                 inside.set()
                 assert lost.wait(LONG)
-                heard.append(grant.is_valid)
+                results.append(grant.is_valid)
                 closed.wait(LONG)
                 # One that is asked for only now is set, too.
-                heard.append(grant.lost.is_set())
+                results.append(grant.lost.is_set())
         except fencepost.LockLost as error:
-            heard.append(error.name)
+            results.append(error.name)
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -53,7 +53,7 @@ def test_closing_ends_grants_aloud(backend: Backend, connect: Connect) -> None:
     ours.close()
     closed.set()
     thread.join(LONG)
-    assert heard == [False, True, "lost-connection-closed"]
+    assert results == [False, True, "lost-connection-closed"]
     with theirs.lock(backend.name()).hold(timeout=LONG):
         pass
 
@@ -149,13 +149,13 @@ async def test_so_does_a_close_on_a_loop(refusing_below_a_loop: fencepost.asynci
 
 
 def test_of_several_closes_one_tells_what_was_left(refusing: fencepost.Client) -> None:
-    told: list[str] = []
+    errors: list[str] = []
 
     def close() -> None:
         try:
             refusing.close()
         except fencepost.CleanupIncomplete as error:
-            told.append(error.name)
+            errors.append(error.name)
 
     threads = [threading.Thread(target=close) for _ in range(4)]
     for thread in threads:
@@ -163,12 +163,12 @@ def test_of_several_closes_one_tells_what_was_left(refusing: fencepost.Client) -
     for thread in threads:
         thread.join(LONG)
     refusing.close()
-    assert told == ["cleanup-incomplete"]
+    assert errors == ["cleanup-incomplete"]
 
 
 async def test_so_does_one_of_several_on_a_loop(refusing_below_a_loop: fencepost.asyncio.Client) -> None:
-    told = await asyncio.gather(*(refusing_below_a_loop.close() for _ in range(4)), return_exceptions=True)
-    assert [type(each) for each in told] == [fencepost.CleanupIncomplete, *[type(None)] * 3]
+    errors = await asyncio.gather(*(refusing_below_a_loop.close() for _ in range(4)), return_exceptions=True)
+    assert [type(each) for each in errors] == [fencepost.CleanupIncomplete, *[type(None)] * 3]
     await refusing_below_a_loop.close()
 
 

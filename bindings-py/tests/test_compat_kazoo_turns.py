@@ -232,10 +232,10 @@ def test_an_acquire_while_suspended_acquires_anew_what_is_lost(
 ) -> None:
     semaphore, other = line.client.Semaphore("/s"), line.kazoos.client("ours").Semaphore("/s")
     semaphore.acquire()
-    # As if the engine were late to tell of the loss.
+    # As if the engine reported the loss late.
     late, semaphore._contender.on_loss = semaphore._contender.on_loss, []
-    told = Mock(wraps=semaphore.lost.set)
-    monkeypatch.setattr(semaphore.lost, "set", told)
+    reports = Mock(wraps=semaphore.lost.set)
+    monkeypatch.setattr(semaphore.lost, "set", reports)
     session, password = line.client.client_id
     line.suspend(semaphore)
     worker = Worker(semaphore)
@@ -250,11 +250,11 @@ def test_an_acquire_while_suspended_acquires_anew_what_is_lost(
     assert worker.acquired.wait(LONG)
     assert worker.result is True
     assert semaphore.fence > fence
-    assert told.call_count == 1
-    for tell in late:
-        tell()
+    assert reports.call_count == 1
+    for report in late:
+        report()
     assert "/s: lost after " in caplog.text
-    assert (told.call_count, semaphore.is_acquired, semaphore.lost.is_set()) == (1, True, False)
+    assert (reports.call_count, semaphore.is_acquired, semaphore.lost.is_set()) == (1, True, False)
     worker.finish()
 
 

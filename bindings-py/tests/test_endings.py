@@ -120,14 +120,14 @@ def test_a_queued_release_wakes_the_waiter_for_the_grant(connect: Connect) -> No
     client = connect("memory:")
     grant = client.lock("a").acquire()
     assert grant is not None
-    told: list[bool] = []
-    waiter = threading.Thread(target=lambda: told.append(grant.wait_revoke_requested()))
+    results: list[bool] = []
+    waiter = threading.Thread(target=lambda: results.append(grant.wait_revoke_requested()))
     waiter.start()
     wait_until(lambda: grant._contender.waiters, "it waits")
     with client._engine.order:
         grant.release()
     waiter.join(LONG)
-    assert told == [False]
+    assert results == [False]
 
 
 @pytest.mark.parametrize("python", interpreters())

@@ -147,7 +147,7 @@ def test_redis(redis_server: RedisBackend, first: bool, fault: type[Exception]) 
 def test_waiters_and_holders_get_the_programming_error(redis_server: RedisBackend) -> None:
     host, port = redis_server.address.split(":")
     pool = redis.ConnectionPool(connection_class=Odd, host=host, port=int(port))
-    told: list[BaseException] = []
+    errors: list[BaseException] = []
     with (
         redis.Redis(connection_pool=pool) as theirs,
         # The held lock stays on the server, as no release can be sent.
@@ -161,7 +161,7 @@ def test_waiters_and_holders_get_the_programming_error(redis_server: RedisBacken
             try:
                 client.lock(redis_server.name("held"), ttl=60).acquire()
             except fencepost.FencepostError as error:
-                told.append(error)
+                errors.append(error)
 
         waiter = threading.Thread(target=wait)
         waiter.start()
@@ -170,7 +170,7 @@ def test_waiters_and_holders_get_the_programming_error(redis_server: RedisBacken
         with pytest.raises(fencepost.DriverError):
             client.lock(redis_server.name("other")).acquire()
         waiter.join(LONG)
-        assert [type(error) for error in told] == [fencepost.DriverError]
+        assert [type(error) for error in errors] == [fencepost.DriverError]
         assert held.lost.wait(LONG)
         assert not held.is_valid
         with pytest.raises(fencepost.LockLost) as error:

@@ -34,7 +34,7 @@ fuzz = settings(
 HUB_ERRORS = (fencepost.ConfigError, fencepost.MisuseError, TypeError, ValueError, OverflowError)
 SECOND = 1_000_000
 SESSION = 77
-# Beyond this a deadline cannot be told from the end of time.
+# A deadline beyond this is the same as no deadline.
 FAR = 2**60
 MOST_OUTPUTS = 300
 
@@ -215,21 +215,21 @@ def assert_works(hub: Hub, now: int) -> None:
     tree = Tree(hub)
     key = hub.open(now, settings_for(hub.family, "works"), os.urandom(16), 5)
     hub.acquire(now, key)
-    told = []
+    events = []
     for _ in range(MOST_OUTPUTS):
         match hub.poll_output():
             case Command() as command:
                 tree.answer(now, command)
             case Event() as event if event.key == key:
-                told.append(event.name)
+                events.append(event.name)
                 if event.name == "acquired":
                     hub.release(now, key)
             case Wait() as wait:
-                if told and told[-1] == "released":
+                if events and events[-1] == "released":
                     break
                 now = max(now, wait.until or now)
                 hub.handle_timeout(now)
-    assert told[-2:] == ["acquired", "released"], told
+    assert events[-2:] == ["acquired", "released"], events
     hub.close(now, key)
 
 

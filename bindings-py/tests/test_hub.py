@@ -115,10 +115,10 @@ def test_a_watch_brings_the_lock() -> None:
     queued = next(each for each in outputs if isinstance(each, Event))
     assert (queued.name, queued.ahead) == ("queued", 1)
     commands = {each.path: each for each in outputs if isinstance(each, Command)}
-    neighbour = commands["/shop/stock/42/x-lock-0000000001"]
-    assert (neighbour.operation, neighbour.flags) == ("get", 4)
-    hub.data(1_000_200, neighbour.id, SESSION, b"", 5, 5, SESSION, 0, 0, 0)
-    hub.watch(1_000_300, neighbour.id, SESSION, "deleted")
+    predecessor = commands["/shop/stock/42/x-lock-0000000001"]
+    assert (predecessor.operation, predecessor.flags) == ("get", 4)
+    hub.data(1_000_200, predecessor.id, SESSION, b"", 5, 5, SESSION, 0, 0, 0)
+    hub.watch(1_000_300, predecessor.id, SESSION, "deleted")
     assert "acquired" in [each.name for each in drain(hub)[0] if isinstance(each, Event)]
 
 

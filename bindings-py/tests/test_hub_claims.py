@@ -102,10 +102,10 @@ def test_a_claim_is_completed_with_any_bytes() -> None:
     command = hub.poll_output()  # type: ignore[assignment]
     assert command.arguments[-3:-1] == (b"png", EVERY_BYTE)
     hub.reply(1_000_300, command.id, [b"completed"])
-    told = event(hub)
-    assert told.name == "completed"
-    assert isinstance(told.record, Record)
-    assert (told.record.tag, told.record.result) == ("png", EVERY_BYTE)
+    reported = event(hub)
+    assert reported.name == "completed"
+    assert isinstance(reported.record, Record)
+    assert (reported.record.tag, reported.record.result) == ("png", EVERY_BYTE)
     with pytest.raises(fencepost.MisuseError) as caught:
         hub.leave(1_000_400, key)
     assert caught.value.name == "not-held"
@@ -114,9 +114,9 @@ def test_a_claim_is_completed_with_any_bytes() -> None:
 def test_a_replay_has_any_bytes() -> None:
     hub, _, command = opened(scope().consume("order-17", b"alice", b"print"))
     hub.reply(1_000_100, command.id, [b"replayed", done(EVERY_BYTE)])
-    told = event(hub)
-    record = told.record
-    assert told.name == "replayed"
+    reported = event(hub)
+    record = reported.record
+    assert reported.name == "replayed"
     assert record is not None
     assert (record.state, record.attempt, record.fence, record.guard) == (
         "done",
@@ -137,11 +137,11 @@ def test_a_refusal_says_when_to_try_again() -> None:
     command = hub.poll_output()
     assert isinstance(command, Command)
     hub.reply(1_000_000, command.id, [b"in-progress", 2000])
-    told = event(hub)
-    assert (told.name, told.reason, told.code) == ("refused", "in-progress", 317)
-    assert told.retry_after is not None
-    assert 1_900_000 < told.retry_after <= 2_100_000
-    assert told.record is None
+    reported = event(hub)
+    assert (reported.name, reported.reason, reported.code) == ("refused", "in-progress", 317)
+    assert reported.retry_after is not None
+    assert 1_900_000 < reported.retry_after <= 2_100_000
+    assert reported.record is None
 
 
 def test_what_is_no_claim() -> None:

@@ -32,13 +32,13 @@ class Order:
 
 
 class Recorder:
-    """In the place of a hub: it keeps what it is told."""
+    """Replaces a hub, and records what it receives."""
 
     def __init__(self) -> None:
-        self.told: Queue[tuple[Any, ...]] = Queue()
+        self.received: Queue[tuple[Any, ...]] = Queue()
 
     def __getattr__(self, verb: str) -> Any:
-        return lambda now, *arguments: self.told.put((verb, *arguments))
+        return lambda now, *arguments: self.received.put((verb, *arguments))
 
     def drain(self, into: list[object]) -> None:
         """There is nothing to do."""
@@ -82,8 +82,8 @@ class Bench:
         return self._count
 
     def next(self) -> tuple[Any, ...]:
-        """What the hub is told next."""
-        return self.hub.told.get(timeout=LONG)
+        """What the hub receives next."""
+        return self.hub.received.get(timeout=LONG)
 
     def do(self, operation: str, path: str = "", **more: Any) -> tuple[Any, ...]:
         """Carries a command out; gives what came of it, without number and session."""
@@ -217,7 +217,7 @@ def test_a_watched_list(bench: Bench, zookeeper: ZooKeeperBackend) -> None:
     assert bench.next() == ("children", number, bench.session, [])
     zookeeper.client.create(f"{directory}/l/new")
     assert bench.next() == ("watch", number, bench.session, "changed")
-    # It is spent: the next change tells nobody, and a second watch is on its own.
+    # It is spent: the next change sends no event, and a second watch is a new one.
     zookeeper.client.delete(f"{directory}/l/new")
     again = bench.give("children", "/l", flags=WATCH)
     assert bench.next() == ("children", again, bench.session, [])
@@ -232,6 +232,6 @@ def test_the_watch_of_a_list_is_lost_with_its_connection(bench: Bench) -> None:
     number = bench.give("children", "/l", flags=WATCH)
     bench.next()
     bench.driver.client._connection._socket.shutdown(2)
-    told = [bench.next() for _ in range(3)]
-    assert ("watch", number, bench.session, "gone") in told
-    assert [verb for verb, *_ in told if verb == "session"] == ["session", "session"]
+    received = [bench.next() for _ in range(3)]
+    assert ("watch", number, bench.session, "gone") in received
+    assert [verb for verb, *_ in received if verb == "session"] == ["session", "session"]

@@ -29,7 +29,7 @@ def driver_of(client: Any) -> KazooDriver:
     return found
 
 
-class Bell:
+class WakeSocket:
     """The socket that wakes kazoo's thread, on which Ctrl-C comes at one of its uses."""
 
     def __init__(self, socket: Any, at: int, before: bool) -> None:
@@ -60,15 +60,15 @@ def test_ctrl_c_while_a_request_is_handed_over(zookeeper: ZooKeeperBackend, at: 
     with fencepost.connect(url) as client, fencepost.connect(url) as other:
         client.lock("warm").acquire().release()  # type: ignore[union-attr]
         connection = driver_of(client).client._connection
-        bell = connection._write_sock
-        connection._write_sock = Bell(bell, at, before)
+        wake_socket = connection._write_sock
+        connection._write_sock = WakeSocket(wake_socket, at, before)
         try:
             grant = client.lock("stock").acquire()
             assert grant is not None
             grant.release()
         except KeyboardInterrupt:
             pass
-        connection._write_sock = bell
+        connection._write_sock = wake_socket
         # The session goes on: what it had left would lie there.
         with other.lock("stock").hold(timeout=LONG):
             pass
@@ -172,7 +172,7 @@ def test_numbers_go_on_in_the_next_connection(zookeeper: ZooKeeperBackend) -> No
 def test_an_unanswered_handshake_costs_no_grant(
     zookeeper: ZooKeeperBackend, control: Control, unanswered: int
 ) -> None:
-    """The twin of tests/interop/tests/test_unanswered.py."""
+    """As tests/interop/tests/test_unanswered.py, in this process."""
     proxy = control.do("proxy zookeeper")
     url = with_session(zookeeper.at(proxy["address"]), 10000)
     with fencepost.connect(url) as client, client.lock("held").hold(timeout=LONG) as grant:

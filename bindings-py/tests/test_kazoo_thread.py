@@ -1,4 +1,4 @@
-"""Kazoo's connection thread ends in the middle of something: who waits or holds is told, and nobody hangs."""
+"""Kazoo's connection thread ends unexpectedly: waiters and holders get an error, and no call hangs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def break_a_request(kazoo: KazooClient, control: Control) -> None:
 
 
 def expire(kazoo: KazooClient, control: Control) -> None:
-    """A change of state, which listeners hear of."""
+    """A change of state, of which listeners are notified."""
     session, password = kazoo.client_id
     control.do(f"expire zookeeper {session} {password.hex()}")
 
@@ -84,20 +84,20 @@ def test_the_thread_ends(zookeeper: ZooKeeperBackend, control: Control, kazoo: K
     with fencepost.connect(zookeeper.url) as others, others.lock(name):
         held = client.lock(f"{name}-held").acquire()
         assert held is not None
-        told: list[Any] = []
+        results: list[Any] = []
 
         def wait() -> None:
             try:
-                told.append(client.lock(name).acquire())
+                results.append(client.lock(name).acquire())
             except fencepost.FencepostError as error:
-                told.append(error)
+                results.append(error)
 
         waiter = threading.Thread(target=wait)
         waiter.start()
         wait_until(lambda: zookeeper.contenders(name) == 2, "it stands in the line")
         die(kazoo, control)
         waiter.join(LONG)
-        assert [getattr(error, "name", error) for error in told] == ["connection-closed"]
+        assert [getattr(error, "name", error) for error in results] == ["connection-closed"]
         assert held.lost.wait(LONG)
         assert not held.is_valid
         wait_until(lambda: is_over(kazoo), "the thread has ended")

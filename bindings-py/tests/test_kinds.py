@@ -171,8 +171,8 @@ def test_a_contender_of_another_layout_is_waited_for(pair: Pair, place: Backend)
             with pytest.warns(fencepost.MixedLayoutsWarning, match="-lock-0000000000") as seen:
                 assert fails() is None
             assert seen[0].filename == __file__
-    stranger = take(theirs)
-    assert stranger.mixed_layouts is None
+    foreign = take(theirs)
+    assert foreign.mixed_layouts is None
 
     def release() -> None:
         if place.kind == "zookeeper":
@@ -182,7 +182,7 @@ def test_a_contender_of_another_layout_is_waited_for(pair: Pair, place: Backend)
             wait_until(lambda: engine.hub.pending == 1, "ours has come")
             with engine.order:  # It has entered, too: a model answers at once.
                 pass
-        stranger.release()
+        foreign.release()
 
     releaser = threading.Thread(target=release)
     releaser.start()

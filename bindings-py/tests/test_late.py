@@ -43,14 +43,14 @@ ASKED = {"zookeeper": {"create", "getChildren2"}, "redis": {"EVALSHA"}}
 
 
 #: How long the process waits for the lock, in seconds. It has to be stopped before.
-PATIENCE = 3.0
+LIMIT = 3.0
 
 
 def test_a_process_that_was_stopped(server: Backend, control: Control) -> None:
     proxy = control.do(f"proxy {server.server}")
     # A session that outlasts the stop, however long that takes.
     url = with_session(server.at(proxy["address"]), 60000)
-    program = Program("late.py", url, server.name(), str(PATIENCE))
+    program = Program("late.py", url, server.name(), str(LIMIT))
     assert program.line() == "ready"
     control.do(f"proxy-reset {proxy['id']}")
     control.do(f"proxy-hold {proxy['id']}")
@@ -65,7 +65,7 @@ def test_a_process_that_was_stopped(server: Backend, control: Control) -> None:
     os.kill(program.process.pid, signal.SIGSTOP)
     control.do(f"proxy-pass {proxy['id']}")
     wait_until(lambda: server.contenders(server.name()), "it was granted")
-    time.sleep(PATIENCE + 0.3)
+    time.sleep(LIMIT + 0.3)
     os.kill(program.process.pid, signal.SIGCONT)
     assert program.line() == "granted"
     assert program.finish() == 0

@@ -1,4 +1,4 @@
-"""Grants that are lost, for threads: the holder is told, and a waiter gets the lock."""
+"""Grants that are lost, for threads: the holder is notified, and a waiter gets the lock."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from support import (
     Program,
     RedisBackend,
     ZooKeeperBackend,
+    long_lease,
     options,
-    patient,
     wait_until,
     with_session,
 )
@@ -75,10 +75,10 @@ def test_the_key_belongs_to_another_program(redis_server: RedisBackend, connect:
     name = redis_server.name()
     lock = connect(redis_server.url).lock(name, ttl=2)
     with pytest.raises(fencepost.LockLost) as error, lock as grant:
-        redis_server.client.set(name, "stranger", px=60000)
+        redis_server.client.set(name, "foreign", px=60000)
         assert grant.lost.wait(LONG)
     assert error.value.name == "taken"
-    assert redis_server.client.get(name) == b"stranger"
+    assert redis_server.client.get(name) == b"foreign"
 
 
 def test_the_session_expires(zookeeper: ZooKeeperBackend, connect: Connect, control: Control) -> None:
@@ -122,10 +122,10 @@ def test_the_server_goes_away_for_a_moment(
     url = with_session(zookeeper.at(proxy["address"]), 10000)
     with connect(url).lock(zookeeper.name()) as grant:
         control.do(f"proxy-cut {proxy['id']}")
-        wait_until(lambda: not grant.is_valid, "the holder is told to start nothing new")
+        wait_until(lambda: not grant.is_valid, "the grant is not valid")
         assert not grant.lost.is_set()
         control.do(f"proxy-heal {proxy['id']}")
-        wait_until(lambda: grant.is_valid, "the holder is told to go on")
+        wait_until(lambda: grant.is_valid, "the grant is valid again")
     assert not grant.lost.is_set()
 
 
@@ -221,7 +221,7 @@ def test_a_release_without_a_confirmation(
     monkeypatch.setattr("fencepost._client.calls.CONFIRM_WITHIN", 0.3)
     proxy = control.do(f"proxy {server.server}")
     client = connect(with_session(server.at(proxy["address"]), 10000))
-    lock = client.lock(server.name(), **patient(server))
+    lock = client.lock(server.name(), **long_lease(server))
     grant = lock.acquire()
     assert grant is not None
     control.do(f"proxy-hold {proxy['id']}")

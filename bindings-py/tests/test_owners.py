@@ -59,15 +59,15 @@ def test_an_owner_enters_again(backend: Backend, clients: Pair) -> None:
     assert inner.is_valid
     inner.release()
     thread.join(LONG)
-    (stranger,) = waiting
-    assert stranger.fence is not None
+    (foreign,) = waiting
+    assert foreign.fence is not None
     assert inner.fence is not None
-    assert stranger.fence > inner.fence
+    assert foreign.fence > inner.fence
     assert not is_free(mine)
-    stranger.release()
+    foreign.release()
     with mine as again, too:
         assert again.fence is not None
-        assert again.fence > stranger.fence
+        assert again.fence > foreign.fence
 
 
 def test_a_grant_is_released_once(backend: Backend, clients: Pair) -> None:
@@ -241,7 +241,7 @@ def test_threads_of_one_owner_lose_nothing(backend: Backend, clients: Pair) -> N
                 with theirs.hold(timeout=LONG):
                     seen = written[0]
                     if seen != written[0]:
-                        wrong.append("a stranger was not alone")
+                        wrong.append("a foreign contender was not alone")
             else:
                 try:
                     grant = take(mine)

@@ -72,13 +72,13 @@ def test_a_loss_notifies_every_thread(backend: Backend, connect: Connect) -> Non
     lock = connect(backend.url).lock(backend.name(), max_hold=0.1)
     grant = lock.acquire()
     assert grant is not None
-    told: list[bool] = []
-    threads = [threading.Thread(target=lambda: told.append(grant.lost.wait(LONG))) for _ in range(4)]
+    results: list[bool] = []
+    threads = [threading.Thread(target=lambda: results.append(grant.lost.wait(LONG))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(LONG)
-    assert told == [True] * 4
+    assert results == [True] * 4
     with pytest.raises(fencepost.LockLost):
         grant.release()
 

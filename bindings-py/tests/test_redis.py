@@ -214,9 +214,9 @@ def test_a_connection_that_the_server_has_closed(
         unanswered: list[object] = []
         failed = client._engine.failed
 
-        def note(*told: Any, **more: Any) -> None:
-            unanswered.append(told)
-            failed(*told, **more)
+        def note(*arguments: Any, **more: Any) -> None:
+            unanswered.append(arguments)
+            failed(*arguments, **more)
 
         monkeypatch.setattr(client._engine, "failed", note)
         with lock:

@@ -87,7 +87,7 @@ async def test_a_primary_that_was_demoted_below_a_loop(
 
 def subscriptions(relay: Relay) -> list[Any]:
     """The connections on which the server has confirmed a subscription."""
-    return [pipe for pipe in relay.pipes if b"subscribe" in pipe.heard]
+    return [pipe for pipe in relay.pipes if b"subscribe" in pipe.received]
 
 
 @contextmanager

@@ -72,7 +72,7 @@ def test_the_documented_rights_are_enough(redis_server: RedisBackend, user: Any,
         got: list[Any] = []
 
         def take_over(lock: fencepost.Lock, from_: fencepost.Grant) -> Any:
-            """Waits for the lock, of which only a hint tells in time."""
+            """Waits for the lock; only a hint wakes the waiter in time."""
             waiter = threading.Thread(target=lambda: got.append(lock.acquire(timeout=LONG)))
             waiter.start()
             wait_until(lambda: listeners(redis_server, name), "it listens")

@@ -119,23 +119,23 @@ def test_unittest_enters_and_leaves(client: fencepost.Client) -> None:
 
 def test_a_subclass_may_wrap_its_ends(client: fencepost.Client) -> None:
     class Told(fencepost.Lock):
-        told: list[str] = []  # noqa: RUF012
+        steps: list[str] = []  # noqa: RUF012
 
         def __enter__(self) -> fencepost.Grant:
             grant = super().__enter__()
-            self.told.append("entered")
+            self.steps.append("entered")
             return grant
 
         def __exit__(self, *error: Any) -> None:
             super().__exit__(*error)
-            self.told.append("left")
+            self.steps.append("left")
 
     lock = client._lock(Told, "lock", "a", {})
     for _ in range(2):
         with lock as grant:
             assert grant.is_valid
         assert not grant.is_valid
-    assert lock.told == ["entered", "left"] * 2
+    assert lock.steps == ["entered", "left"] * 2
 
 
 def test_calls_by_hand(client: fencepost.Client) -> None:

@@ -13,7 +13,7 @@ import pytest
 from fencepost.testing import MemoryServer, Session
 from support import wait_until
 
-PATIENCE = 60
+LIMIT = 60
 
 
 def held(client: fencepost.Client) -> fencepost.Grant:
@@ -56,8 +56,8 @@ def test_an_expired_session_passes_the_lock_on(server: MemoryServer, clients: li
     waiter.start()
     wait_until(lambda: any(message.name == "get" for message in server.messages()), "it waits")
     session.expire()
-    waiter.join(PATIENCE)
-    assert grant.lost.wait(PATIENCE)
+    waiter.join(LIMIT)
+    assert grant.lost.wait(LIMIT)
     with pytest.raises(fencepost.LockLost) as lost:
         grant.release()
     assert lost.value.name == "session-expired"
@@ -101,7 +101,7 @@ def test_a_paused_holder_believes_in_its_grant(server: MemoryServer, clients: li
         assert grant.fence is not None
         assert late.fence < grant.fence
     session.resume()
-    assert late.lost.wait(PATIENCE)
+    assert late.lost.wait(LIMIT)
 
 
 def test_calls_of_a_paused_client_wait(server: MemoryServer, clients: list[fencepost.Client]) -> None:
@@ -113,7 +113,7 @@ def test_calls_of_a_paused_client_wait(server: MemoryServer, clients: list[fence
     assert waiter.is_alive()
     assert server.nodes() == []
     session.resume()
-    waiter.join(PATIENCE)
+    waiter.join(LIMIT)
     assert not waiter.is_alive()
 
 
@@ -148,11 +148,11 @@ def test_asyncio(address: str, server: MemoryServer) -> None:
             session.pause()
             waiting = asyncio.ensure_future(other.lock("stock").acquire())
             threading.Thread(target=session.expire).start()
-            next_grant = await asyncio.wait_for(waiting, PATIENCE)
+            next_grant = await asyncio.wait_for(waiting, LIMIT)
             assert next_grant is not None
             assert grant.is_valid
             session.resume()
-            await asyncio.wait_for(grant.lost.wait(), PATIENCE)
+            await asyncio.wait_for(grant.lost.wait(), LIMIT)
             await next_grant.release()
 
     asyncio.run(run())
@@ -163,7 +163,7 @@ def test_a_session_timeout_is_the_clients_own(address: str, server: MemoryServer
         grant = held(client)
         session = server.session(client)
         session.suspend()
-        assert grant.lost.wait(PATIENCE)
+        assert grant.lost.wait(LIMIT)
         session.reconnect()
 
 

@@ -1,4 +1,4 @@
-"""A server that is not there, or does not answer: who waits is told so, in time, and why."""
+"""A server that is not there, or does not answer: a waiter gets an error in time, with the reason."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from typing import Any
 
 import fencepost
 import fencepost.asyncio
@@ -23,7 +24,7 @@ WITHIN = 0.5
 
 
 @pytest.fixture
-def stranger() -> Iterator[str]:
+def silent_server() -> Iterator[str]:
     """The address of a server that accepts connections and says nothing."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield f"127.0.0.1:{listening.getsockname()[1]}"
@@ -143,10 +144,14 @@ def test_a_client_of_the_caller_s_own_that_does_not_connect() -> None:
     kazoo.close()
 
 
-@pytest.mark.parametrize("within", [0, -1, "5"])
-def test_a_limit_that_makes_no_sense(within: object) -> None:
-    with pytest.raises(fencepost.ConfigError, match="connect_timeout"):
-        fencepost.connect("memory:", connect_timeout=within)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("within", "name"),
+    [(0, "not-positive"), (-1, "not-positive"), (1e9, "too-long"), ("5", "unreadable-settings")],
+)
+def test_a_limit_that_makes_no_sense(within: Any, name: str) -> None:
+    with pytest.raises(fencepost.ConfigError, match=f"connect_timeout is {within!r}") as error:
+        fencepost.connect("memory:", connect_timeout=within)
+    assert error.value.name == name
 
 
 def test_a_server_that_comes_later(server: Backend, control: Control) -> None:
@@ -226,26 +231,26 @@ async def test_so_below_a_loop(server: Backend, control: Control, warm: bool) ->
 
 def waiting(client: fencepost.Client) -> tuple[threading.Thread, list[str]]:
     """A thread that acquires, and the name of the error in which that ends."""
-    told: list[str] = []
+    errors: list[str] = []
 
     def wait() -> None:
         try:
             client.lock("stock/42").acquire()
         except fencepost.FencepostError as error:
-            told.append(error.name)
+            errors.append(error.name)
 
     waiter = threading.Thread(target=wait)
     waiter.start()
-    return waiter, told
+    return waiter, errors
 
 
 @pytest.mark.usefixtures("short_close")
 @pytest.mark.parametrize("scheme", ["zk", "redis"])
-def test_a_close_beside_a_server_that_says_nothing(stranger: str, scheme: str) -> None:
-    client = fencepost.connect(f"{scheme}://{stranger}", connect_timeout=LONG)
+def test_a_close_beside_a_server_that_says_nothing(silent_server: str, scheme: str) -> None:
+    client = fencepost.connect(f"{scheme}://{silent_server}", connect_timeout=LONG)
     with pytest.raises(fencepost.Refused):
         client.lock("stock/42").acquire(timeout=WITHIN)
-    waiter, told = waiting(client)
+    waiter, errors = waiting(client)
     wait_until(lambda: client._engine.hub.pending, "it waits")
     begun = time.monotonic()
     # No command was ever sent, so nothing is left.
@@ -253,13 +258,13 @@ def test_a_close_beside_a_server_that_says_nothing(stranger: str, scheme: str) -
     assert time.monotonic() - begun < CLOSE
     assert client.closed
     waiter.join(LONG)
-    assert told == ["client-closed"]
+    assert errors == ["client-closed"]
 
 
 @pytest.mark.usefixtures("short_close")
 @pytest.mark.parametrize("scheme", ["zk", "redis"])
-async def test_so_it_is_below_a_loop(stranger: str, scheme: str) -> None:
-    client = fencepost.asyncio.connect(f"{scheme}://{stranger}", connect_timeout=LONG)
+async def test_so_it_is_below_a_loop(silent_server: str, scheme: str) -> None:
+    client = fencepost.asyncio.connect(f"{scheme}://{silent_server}", connect_timeout=LONG)
     with pytest.raises(fencepost.Refused):
         await client.lock("stock/42").acquire(timeout=WITHIN)
     waiter = asyncio.create_task(client.lock("stock/42").acquire())
@@ -275,9 +280,9 @@ async def test_so_it_is_below_a_loop(stranger: str, scheme: str) -> None:
 @pytest.mark.parametrize("url", ABSENT)
 def test_a_close_during_a_wait_for_an_absent_server(url: str) -> None:
     client = fencepost.connect(url, connect_timeout=LONG)
-    waiter, told = waiting(client)
+    waiter, errors = waiting(client)
     wait_until(lambda: client._engine.reachability.last_error, "it has tried to connect")
     # What was never sent is not left behind.
     client.close()
     waiter.join(LONG)
-    assert told == ["client-closed"]
+    assert errors == ["client-closed"]

@@ -194,7 +194,7 @@ impl Session {
         self.control(Model::reconnect)
     }
 
-    /// Pauses the client, as if its process were stopped: it hears nothing, sends nothing, and its calls wait. Its
+    /// Pauses the client, as if its process were stopped: it receives nothing, sends nothing, and its calls wait. Its
     /// grants stay held, whatever happens on the server. A close resumes it.
     ///
     /// # Errors
@@ -203,7 +203,7 @@ impl Session {
         self.control(Model::pause)
     }
 
-    /// Resumes the client. It then hears what it has missed.
+    /// Resumes the client. It then receives what it has missed.
     ///
     /// # Errors
     /// [`Misuse::Closed`] if the client is closed.

@@ -1,5 +1,5 @@
-//! The table of addresses that all languages read, and what is said of them: never a user or a password. Every secret in the table has
-//! `sesa` or `same` in it.
+//! The table of addresses that all languages read. No error shows a user or a password of an address. Every secret in the table contains
+//! `sesa` or `same`.
 
 #![cfg(all(feature = "redis", feature = "zookeeper"))]
 #![expect(clippy::unwrap_used, reason = "tests")]
@@ -13,7 +13,7 @@ fn hides_secrets(shown: &str) {
     assert!(!shown.contains("sesa") && !shown.contains("same"), "{shown}");
 }
 
-/// Looks at an error and at what it stands on.
+/// Checks an error and its sources.
 fn keeps_quiet(error: &dyn Error) {
     let mut at = Some(error);
     while let Some(here) = at {

@@ -1,4 +1,4 @@
-//! An error that leaves `main` is shown by `Debug`: it reads as a sentence.
+//! `main` shows an error that it returns by `Debug`, which prints a sentence.
 
 use std::{convert::Infallible, fmt::Debug, time::Duration};
 
@@ -6,9 +6,9 @@ use fencepost::{Client, Error, OnceError};
 
 /// What `main` prints of an error behind `Error: `.
 #[track_caller]
-fn sentence(error: impl Debug, says: &str) {
+fn sentence(error: impl Debug, expected: &str) {
     let shown = format!("{error:?}");
-    assert!(shown.contains(says), "{shown}");
+    assert!(shown.contains(expected), "{shown}");
     for structure in ["{", "Some(", "None", "Error", "Config(", "Refused"] {
         assert!(!shown.contains(structure), "{shown}");
     }

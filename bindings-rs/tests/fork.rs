@@ -1,4 +1,4 @@
-//! What was made before a fork says so after it, at once and without touching what the other process has.
+//! After a fork, the calls on objects from before the fork fail at once, and do not change what the other process has.
 
 #![cfg(unix)]
 
@@ -11,7 +11,7 @@ unsafe extern "C" {
     fn waitpid(process: i32, status: *mut i32, options: i32) -> i32;
 }
 
-/// Whether every call fails at once, and in that way.
+/// Whether every call fails at once with `wrong-process`.
 fn is_refused(client: &fencepost::Client, lock: &fencepost::Lock, grant: fencepost::Grant) -> bool {
     let calls = [
         client.lock("other").map(drop),
@@ -25,7 +25,7 @@ fn is_refused(client: &fencepost::Client, lock: &fencepost::Lock, grant: fencepo
     ];
     calls
         .iter()
-        .all(|told| matches!(told, Err(error) if error.code() == 502 && error.name() == "wrong-process"))
+        .all(|result| matches!(result, Err(error) if error.code() == 502 && error.name() == "wrong-process"))
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The client without a server: `memory:`, and what goes wrong before any server is asked.
+//! The client without a server: `memory:`, and the errors that occur before the client sends anything.
 
 mod attention;
 mod recipes;
@@ -30,7 +30,7 @@ async fn a_server_without_a_name_is_ones_own() {
     drop((mine, theirs));
 }
 
-/// A release that has begun on one thread is nothing that another one may enter.
+/// No other thread may use a grant whose release has begun on one thread.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_hold_joins_a_grant_that_is_being_released() {
     let client = fencepost::connect("memory:").await.unwrap();
@@ -123,7 +123,7 @@ async fn options_of_leases_are_checked_as_on_redis() {
     let brief = || LockOptions::new().ttl(Duration::from_millis(1));
     let error = client.lock_with("x", brief()).unwrap_err();
     assert_eq!(error.name(), "lease-too-short", "{error}");
-    // What no server has is refused.
+    // The client refuses what no server has.
     let error = client.semaphore_with("x", 2, brief()).unwrap_err();
     assert_eq!(error.name(), "unknown-option", "{error}");
     soon(client.close()).await.unwrap();
@@ -226,7 +226,7 @@ async fn options_that_do_not_apply_are_refused() {
             assert!(error.to_string().contains(option), "{error}");
         }
     }
-    // What ZooKeeper has, memory: takes, so that a program may be tried there.
+    // `memory:` accepts the options of ZooKeeper, so that a program can be tried on it.
     let client = builder().acl(acl()).auth("digest", b"u:p").connect("memory:");
     soon(soon(client).await.unwrap().close()).await.unwrap();
 }
@@ -376,7 +376,7 @@ fn the_hub_refuses_what_makes_no_sense() {
     ));
     let wrong = answer(&mut hub, command.id, Reply::Int(5));
     assert!(matches!(wrong, Err(Misuse::WrongReply { .. })));
-    // It counts as in doubt: the lock is asked for again, by the same attempt.
+    // The command is in doubt: the same attempt acquires again.
     let (_, Output::Wait(wait)) = hub.poll_output(None) else {
         panic!("nothing at once")
     };

@@ -87,8 +87,8 @@ async fn every_row_is_as_it_says() {
             (Err(error), Some(name)) => {
                 assert_eq!(error.name(), name, "{row}: {error}");
                 // Both sides of a read/write lock are made. The reader is refused first.
-                let says = row["says"].as_str().unwrap().replace("a writer", "a reader");
-                assert!(error.to_string().contains(&says), "{row}: {error}");
+                let expected = row["says"].as_str().unwrap().replace("a writer", "a reader");
+                assert!(error.to_string().contains(&expected), "{row}: {error}");
             }
             (made, _) => panic!("{row}: {made:?}"),
         }

@@ -1,4 +1,4 @@
-//! What is published: the crates' manifests, and the files that come along.
+//! What is published: the crates' manifests, and the files in the packages.
 
 use std::{collections::BTreeMap, path::PathBuf, process::Command};
 
@@ -91,7 +91,7 @@ fn the_oldest_versions_run_both_suites() {
     }
 }
 
-/// What the client's manifest says of a library that it stands on, by the library's name.
+/// The requirements of the client's manifest, by the names of the libraries.
 fn requirements() -> BTreeMap<String, String> {
     let manifest = std::fs::read_to_string(root().join("bindings-rs/Cargo.toml")).unwrap();
     let dependencies = manifest.split("\n[dev-dependencies]").next().unwrap().lines();

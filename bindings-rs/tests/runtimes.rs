@@ -30,7 +30,7 @@ fn elsewhere<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// What is asked of every type and every future is checked by the compiler.
+/// The compiler checks what every type and every future must satisfy.
 #[test]
 fn threads_may_share_everything_and_move_every_future() {
     const fn shared<T: Send + Sync>() {}

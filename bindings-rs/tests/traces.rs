@@ -79,7 +79,7 @@ impl Collector {
         (collector, guard)
     }
 
-    /// Keeps what fencepost has told; others tell things, too.
+    /// Keeps the lines of fencepost. Other crates report to the subscriber, too.
     fn add(&self, line: String) {
         if line.contains("fencepost") {
             self.lines.lock().unwrap().push(line);

@@ -27,6 +27,6 @@ export function builtin(name: string): unknown {
 
 const { setImmediate } = globalThis as { setImmediate?: (call: () => void) => unknown };
 
-/** Calls a function when the event loop has heard what has arrived. */
+/** Calls a function when the event loop has processed the input that has arrived. */
 export const afterInput: (call: () => void) => void =
   setImmediate === undefined ? (call) => void setTimeout(call, 0) : (call) => void setImmediate(call);

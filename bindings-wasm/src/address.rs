@@ -16,7 +16,7 @@ extern "C" {
     fn redis(host: &str, port: u16, user: &str, password: &str, database: u32, tls: bool, ca: &str);
 }
 
-/// Reads an address such as `zk://localhost:2181/shop`; says whether it is one. Its error repeats neither user nor password.
+/// Reads an address such as `zk://localhost:2181/shop`; returns whether it is valid. The error shows neither user nor password.
 #[wasm_bindgen(js_name = parseAddress)]
 pub fn parse_address(url: &str) -> bool {
     match Address::parse(url) {

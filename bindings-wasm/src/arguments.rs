@@ -1,5 +1,5 @@
-//! Arguments of commands that were handed over before: from one command of a kind to the next, hardly more than the attempt changes, and what has
-//! changed was often in the command before.
+//! The arguments of earlier commands, which JavaScript has already. Two commands of one kind often differ only in the attempt, and a changed
+//! argument often was in the previous command.
 
 use alloc::{string::String, vec::Vec};
 
@@ -16,13 +16,13 @@ extern "C" {
     fn copy(texts: &JsValue, index: u32, from: &JsValue, place: u32);
 }
 
-/// As many as there are scripts that follow each other closely.
+/// The number of kinds: that of the scripts that often follow each other.
 const KINDS: usize = 4;
 
-/// What changes has to fit the bits of a number.
+/// The most arguments: the bits of a number mark those that have changed.
 const MOST: usize = 32;
 
-/// A longer argument, such as a result, is handed over without being kept: scripts are shorter.
+/// The longest argument that is kept. Scripts are shorter; a longer argument, such as a result, crosses each time.
 const LONGEST: usize = 8192;
 
 /// Numbers of so many digits are exact in JavaScript.
@@ -33,7 +33,7 @@ const EXACT: usize = 15;
 pub(crate) struct Arguments {
     known: Vec<Known>,
     oldest: usize,
-    /// Where the command before is.
+    /// The index of the previous command.
     last: usize,
 }
 
@@ -65,7 +65,7 @@ impl Arguments {
             known.arguments.len() == arguments.len() && same(known.arguments.get(1), arguments.get(1))
         };
         let place = self.known.iter().position(same_kind);
-        let place = place.unwrap_or_else(|| self.room());
+        let place = place.unwrap_or_else(|| self.slot());
         let known = &self.known[place];
         let before = self.known.get(self.last).filter(|_| self.last != place);
         let mut joined = Vec::new();
@@ -104,7 +104,7 @@ impl Arguments {
                     replace(&known.mirror, changed, &joined);
                 }
                 _ => {
-                    // The mirror may be half done: it is of no kind any more.
+                    // The mirror may be incomplete, so it must not be used again.
                     self.known[place].arguments = Vec::new();
                     return Err(arguments);
                 }
@@ -116,8 +116,8 @@ impl Arguments {
         Ok(&known.mirror)
     }
 
-    /// A place for another kind.
-    fn room(&mut self) -> usize {
+    /// A slot for another kind.
+    fn slot(&mut self) -> usize {
         let fresh = Known {
             arguments: Vec::new(),
             mirror: texts(),
@@ -133,7 +133,7 @@ impl Arguments {
     }
 }
 
-/// Whether two are there and the same. The general comparison goes by bytes, which takes a tenth of the way of a command.
+/// Whether both exist and are equal. The general comparison goes byte by byte, which takes a tenth of the time of a command.
 fn same(one: Option<&Vec<u8>>, other: Option<&Vec<u8>>) -> bool {
     let (Some(one), Some(other)) = (one, other) else {
         return false;
@@ -151,13 +151,13 @@ fn same(one: Option<&Vec<u8>>, other: Option<&Vec<u8>>) -> bool {
     our_rest == their_rest && pairs()
 }
 
-/// What was there before with another number at its end, as an attempt is after the one before: how much is kept, and the number.
+/// If the new argument is the old one with another number at its end, as with two attempts: how many bytes stay, and the number.
 fn counted(old: &[u8], new: &[u8]) -> Option<(u32, f64)> {
     let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let (kept, _) = new.split_at_checked(same)?;
     let digits = kept.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let (kept, number) = new.split_at_checked(same - digits)?;
-    // As JavaScript writes it, and where a byte is a character.
+    // The number is as JavaScript writes it, and each byte before it is a character.
     if number.is_empty() || number.len() > EXACT || number.first() == Some(&b'0') || !kept.is_ascii() {
         return None;
     }

@@ -16,7 +16,7 @@ extern "C" {
 pub(crate) struct Kept;
 
 impl From<Kept> for JsValue {
-    /// What a constructor throws: nothing. The caller throws what was kept.
+    /// A constructor throws nothing: the caller throws the error that was kept.
     fn from(_: Kept) -> Self {
         Self::UNDEFINED
     }
@@ -32,14 +32,14 @@ pub(crate) fn misuse(error: &Misuse) -> Kept {
     Kept
 }
 
-/// A reply of a type that no reply has; `expected` says which would do.
+/// An error for a value that is not a reply; `expected` names the valid types.
 pub(crate) fn wrong_reply(id: u64, expected: &str) -> Kept {
     let sample = Misuse::WrongReply { id, expected: "" };
     misuse_error(sample.code(), sample.name(), &Misuse::wrong_reply(id, expected));
     Kept
 }
 
-/// A word that is none of those that are known.
+/// An error for an unknown word.
 pub(crate) fn unreadable(what: &str, given: &str) -> Kept {
     config(&ConfigError::Unreadable {
         why: [what, " is \"", given, "\""].concat(),

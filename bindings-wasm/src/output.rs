@@ -1,7 +1,7 @@
 //! Outputs, made by the package's constructors.
 //!
-//! They keep what they have made until it is asked for: nothing is returned, here or from an export, because V8 (in Node.js 20) crashes when it
-//! has to deoptimise a function in the middle of a call into WebAssembly that returns a reference.
+//! The constructors keep an output until the package takes it. Neither they nor the exports return a reference, because V8 (in Node.js 20) crashes
+//! if it has to deoptimise a function during a call into WebAssembly that returns one.
 
 use core::time::Duration;
 

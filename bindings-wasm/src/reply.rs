@@ -1,4 +1,4 @@
-//! Redis replies, put together from parts: a part crosses by itself, because a look into a JavaScript value is a crossing of its own. Bytes are copied
+//! Redis replies, which JavaScript passes as parts, one call for each part: a read of a JavaScript value from here would also be a call. Bytes are copied
 //! once, into this module's memory, and the core gets them there.
 
 use alloc::vec::Vec;
@@ -20,14 +20,14 @@ impl Parts {
         self.0.push(Reply::Array(items));
     }
 
-    /// What all parts have become.
+    /// Takes the complete reply.
     pub(crate) fn take(&mut self) -> Reply {
         let whole = self.0.pop().unwrap_or(Reply::Nil);
         self.clear();
         whole
     }
 
-    /// The reply is none.
+    /// Drops the parts of the reply.
     pub(crate) fn clear(&mut self) {
         self.0.clear();
     }

@@ -1,4 +1,4 @@
-//! What std would bring: an allocator, and an end for panics that the core does not have.
+//! Replacements for parts of std: an allocator, and a panic handler (the core never panics).
 
 use core::{
     alloc::{GlobalAlloc, Layout},
@@ -11,38 +11,38 @@ use talc::wasm::{WasmDynamicTalc, new_wasm_dynamic_allocator};
 use wasm_bindgen::prelude::*;
 
 #[global_allocator]
-static ALLOCATOR: Shelves = Shelves {
+static ALLOCATOR: FreeLists = FreeLists {
     store: new_wasm_dynamic_allocator(),
-    shelves: [const { Cell::new(ptr::null_mut()) }; SIZES],
+    lists: [const { Cell::new(ptr::null_mut()) }; SIZES],
 };
 
-/// Sizes that are kept apart: up to `SIZES` times `STEP` bytes.
+/// The number of size classes: blocks of up to `SIZES` times `STEP` bytes.
 const SIZES: usize = 24;
 const STEP: usize = 16;
 
-/// Small blocks that have been given back, by size: a hub asks for the same few sizes over and over. The store behind them is smaller and quicker than the
-/// allocator of std, and has the rest.
-struct Shelves {
+/// Free lists of small blocks, by size class: a hub allocates the same few sizes again and again. The store behind the lists has all other blocks. It is
+/// smaller and faster than the allocator of std.
+struct FreeLists {
     store: WasmDynamicTalc,
-    /// The first of each size; each holds the address of the next.
-    shelves: [Cell<*mut u8>; SIZES],
+    /// The first free block of each size class. Each free block holds the address of the next one.
+    lists: [Cell<*mut u8>; SIZES],
 }
 
 // SAFETY: the module has one thread.
-unsafe impl Sync for Shelves {}
+unsafe impl Sync for FreeLists {}
 
-impl Shelves {
-    /// Where blocks for such things lie, and how large they are.
-    fn shelf(&self, layout: Layout) -> Option<(&Cell<*mut u8>, Layout)> {
+impl FreeLists {
+    /// The free list for a layout, and the layout of its blocks; `None` for a large block.
+    fn list(&self, layout: Layout) -> Option<(&Cell<*mut u8>, Layout)> {
         let number = layout.size().wrapping_sub(1) / STEP;
-        let shelf = self.shelves.get(number).filter(|_| layout.align() <= STEP)?;
+        let list = self.lists.get(number).filter(|_| layout.align() <= STEP)?;
         // SAFETY: a power of two, and a small multiple of it.
         let block = unsafe { Layout::from_size_align_unchecked((number + 1) * STEP, STEP) };
-        Some((shelf, block))
+        Some((list, block))
     }
 }
 
-/// The block, if there was memory for one. Otherwise it ends as a panic does, and says so.
+/// Returns the block. Without one, this reports that memory is exhausted, and ends as a panic does.
 fn found(block: *mut u8, bytes: usize) -> *mut u8 {
     if block.is_null() {
         out_of_memory(bytes);
@@ -50,50 +50,50 @@ fn found(block: *mut u8, bytes: usize) -> *mut u8 {
     block
 }
 
-// SAFETY: a block is on its shelf or with whoever has asked for it, and is as large and as aligned as its shelf's number says.
-unsafe impl GlobalAlloc for Shelves {
+// SAFETY: a block is either in its free list or in use, and has the size and the alignment of its list.
+unsafe impl GlobalAlloc for FreeLists {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let Some((shelf, block)) = self.shelf(layout) else {
-            // SAFETY: as asked.
+        let Some((list, block)) = self.list(layout) else {
+            // SAFETY: the layout is the caller's.
             return found(unsafe { self.store.alloc(layout) }, layout.size());
         };
-        let first = shelf.get();
+        let first = list.get();
         if first.is_null() {
-            // SAFETY: it is not empty.
+            // SAFETY: the layout has a size.
             return found(unsafe { self.store.alloc(block) }, layout.size());
         }
-        // SAFETY: what lies on a shelf begins with the address of the next, and is aligned for it.
-        shelf.set(unsafe { first.cast::<*mut u8>().read() });
+        // SAFETY: a block in a free list begins with the address of the next one, and is aligned for it.
+        list.set(unsafe { first.cast::<*mut u8>().read() });
         first
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        match self.shelf(layout) {
-            Some((shelf, _)) => {
-                // SAFETY: the block is ours again, large enough for an address and aligned for it.
-                unsafe { at.cast::<*mut u8>().write(shelf.get()) };
-                shelf.set(at);
+        match self.list(layout) {
+            Some((list, _)) => {
+                // SAFETY: the block is free, large enough for an address and aligned for it.
+                unsafe { at.cast::<*mut u8>().write(list.get()) };
+                list.set(at);
             }
-            // SAFETY: it came from there.
+            // SAFETY: the block came from the store.
             None => unsafe { self.store.dealloc(at, layout) },
         }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // SAFETY: as the caller says: not zero, and not too large.
-        let wanted = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
-        match (self.shelf(layout), self.shelf(wanted)) {
+        // SAFETY: the caller guarantees that the size is neither zero nor too large.
+        let resized = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        match (self.list(layout), self.list(resized)) {
             (None, None) => {
-                // SAFETY: it came from there, and stays there.
+                // SAFETY: the block came from the store, and stays there.
                 return found(unsafe { self.store.realloc(at, layout, size) }, size);
             }
-            // On another shelf it would be taken for a block of that size.
+            // The block can stay only if its size class stays the same.
             (Some((here, _)), Some((there, _))) if ptr::eq(here, there) => return at,
             _ => {}
         }
-        // SAFETY: two blocks, of which each is as large as its layout.
+        // SAFETY: these are two blocks, and each is as large as its layout.
         unsafe {
-            let fresh = self.alloc(wanted);
+            let fresh = self.alloc(resized);
             ptr::copy_nonoverlapping(at, fresh, layout.size().min(size));
             self.dealloc(at, layout);
             fresh
@@ -108,8 +108,8 @@ extern "C" {
     fn out_of_memory(bytes: usize);
 }
 
-/// Ends in an error that says where: `panicked` throws it through the module, whose hub cannot be used after it. It leaves out the
-/// panic's text: the code that formats such texts would be a thirtieth of the module.
+/// Reports the place of a panic: `panicked` throws an error through the module, whose hub cannot be used afterwards. The error does not have the
+/// text of the panic, because the code that formats such texts would be a thirtieth of the module.
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
     let place = info.location();

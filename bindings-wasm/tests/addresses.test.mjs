@@ -21,7 +21,7 @@ function hidesSecrets(...shown) {
   }
 }
 
-/** For errors that another assertion judges. */
+/** For errors that another assertion checks. */
 const ignore = () => undefined;
 
 /** The parts of an address, as the table has them. */
@@ -81,14 +81,14 @@ for (const user of ["u:sesame@", ":se%2Fsa%23me@"]) {
 
 /** What a client says first to a server that answers everything with "OK"; `open` connects to the server's port. */
 async function greeted(host, open) {
-  let tell;
-  const said = new Promise((resolve) => (tell = resolve));
+  let resolveSaid;
+  const said = new Promise((resolve) => (resolveSaid = resolve));
   const server = createServer((socket) => {
-    let heard = "";
+    let received = "";
     socket.on("data", (data) => {
-      heard += data;
-      if (heard.includes("AUTH")) {
-        tell(heard);
+      received += data;
+      if (received.includes("AUTH")) {
+        resolveSaid(received);
       }
       socket.write("+OK\r\n".repeat(String(data).split("*").length - 1));
     });
@@ -105,7 +105,7 @@ async function greeted(host, open) {
 }
 
 test("an IPv6 address and its decoded password reach the server: node-redis", async () => {
-  const heard = await greeted("::1", async (port) => {
+  const received = await greeted("::1", async (port) => {
     const client = await connect(`redis://u:p%40ss@[::1]:${port}`);
     const acquired = client.lock("stock/42").acquire({ timeout: 1000 });
     return async () => {
@@ -113,15 +113,15 @@ test("an IPv6 address and its decoded password reach the server: node-redis", as
       await client.close().catch(ignore);
     };
   });
-  assert.match(heard, /AUTH\r\n\$1\r\nu\r\n\$4\r\np@ss\r\n/);
+  assert.match(received, /AUTH\r\n\$1\r\nu\r\n\$4\r\np@ss\r\n/);
 });
 
 test("an IPv6 address and its decoded password reach the server: ioredis", async () => {
-  const heard = await greeted("::1", (port) => {
+  const received = await greeted("::1", (port) => {
     const library = byAddress(Redis, parseAddress(`redis://u:p%40ss@[::1]:${port}`), undefined);
     const opening = library.open(ignore);
     opening.session.catch(ignore);
     return () => opening.end();
   });
-  assert.match(heard, /auth\r\n\$1\r\nu\r\n\$4\r\np@ss\r\n/i);
+  assert.match(received, /auth\r\n\$1\r\nu\r\n\$4\r\np@ss\r\n/i);
 });

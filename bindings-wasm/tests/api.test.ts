@@ -196,7 +196,7 @@ for (const make of BACKENDS) {
       await next.release();
     });
 
-    on("a scope tells that its client was closed in it", async (a, b) => {
+    on("a scope reports that its client was closed in it", async (a, b) => {
       const name = fresh();
       await assert.rejects(
         a.lock(name).using(() => a.close()),
@@ -212,7 +212,7 @@ for (const make of BACKENDS) {
       await assert.rejects(held, (error) => error === own);
     });
 
-    on("a block tells that its client was closed in it", async (a, b) => {
+    on("a block reports that its client was closed in it", async (a, b) => {
       const name = fresh();
       await assert.rejects(async () => {
         await using grant = await a.lock(name).acquire();

@@ -129,7 +129,7 @@ test("children of other kinds in the lock's directory", async (t) => {
       );
     });
   await create("notes");
-  const beside = await within(client.lock(name).acquire(), "the grant beside a bystander");
+  const beside = await within(client.lock(name).acquire(), "the grant beside an unrelated node");
   await beside.release();
   await create("c0ffee__lock__0000000001");
   const waiting = client.lock(name).acquire();
@@ -137,7 +137,7 @@ test("children of other kinds in the lock's directory", async (t) => {
   await new Promise((resolve, reject) => {
     library.remove(`/${name}/c0ffee__lock__0000000001`, -1, (error) => (error ? reject(error) : resolve()));
   });
-  const behind = await within(waiting, "the grant behind a stranger");
+  const behind = await within(waiting, "the grant behind a foreign contender");
   assert.equal(behind.mixedLayouts, "c0ffee__lock__0000000001");
   await behind.release();
 });

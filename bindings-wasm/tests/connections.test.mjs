@@ -108,7 +108,7 @@ test("node-zookeeper-client: a connection of the caller's is used, and never clo
   own.close();
 });
 
-/** A client of node-zookeeper-client that has been told to connect. */
+/** A client of node-zookeeper-client that connects. */
 function zooKeeperOf(t, sessionTimeout) {
   const own = zookeeper.createClient(address("FENCEPOST_ZOOKEEPER"), { sessionTimeout });
   own.connect();
@@ -128,11 +128,11 @@ test("node-zookeeper-client: a client that is given before it has a session gran
 
 test("node-zookeeper-client: a server that was asked before the client was given may have begun a session", async (t) => {
   const { Session } = await import("../dist/drivers/zookeeper/session.js");
-  const told = [];
+  const events = [];
   const listener = {
-    connecting: () => told.push("connecting"),
-    connected: () => told.push("connected"),
-    suspended: () => told.push("suspended"),
+    connecting: () => events.push("connecting"),
+    connected: () => events.push("connected"),
+    suspended: () => events.push("suspended"),
   };
   const between = await relay(t, address("FENCEPOST_ZOOKEEPER"));
   between.mute(true);
@@ -145,18 +145,18 @@ test("node-zookeeper-client: a server that was asked before the client was given
   }
   const session = new Session(own, false, [], listener);
   t.after(() => session.close());
-  assert.deepEqual(told, []);
+  assert.deepEqual(events, []);
   // The next attempt asks for another session, which has not begun.
   between.mute(false);
   const connected = once(own, "connected");
   manager.socket.destroy();
   await within(connected, "the connection");
-  assert.deepEqual(told, ["connecting", "connected"]);
+  assert.deepEqual(events, ["connecting", "connected"]);
   // The session is known from now on.
   const again = once(own, "connected");
   manager.socket.destroy();
   await within(again, "the connection");
-  assert.deepEqual(told.slice(2), ["suspended", "connected"]);
+  assert.deepEqual(events.slice(2), ["suspended", "connected"]);
 });
 
 for (const [what, acquire] of [

@@ -77,11 +77,11 @@ for (const make of [memory, zooKeeper]) {
       assert.equal(await line(a, name), "Wr");
       await two.release();
       await assert.rejects(two.release(), isMisuse("not-held"));
-      const stranger = await within(SOON, "the other reader", waiting);
+      const foreign = await within(SOON, "the other reader", waiting);
       assert.deepEqual([reading.isValid, reading.fence], [true, one.fence]);
       await assert.rejects(writer.acquire(), isMisuse("upgrade"));
       await (await reader.acquire()).release();
-      await stranger.release();
+      await foreign.release();
       assert.equal(await other.writer.tryAcquire(), null);
       await reading.release();
       const next = await other.writer.acquire({ timeout: SOON });
@@ -102,9 +102,9 @@ for (const make of [memory, zooKeeper]) {
       await assert.rejects(writer.acquire(), isMisuse("upgrade"));
       await turning;
       await assert.rejects(two.downgrade(), isMisuse("not-a-writer"));
-      const stranger = await other.reader.acquire({ timeout: SOON });
-      assert.ok(stranger);
-      await stranger.release();
+      const foreign = await other.reader.acquire({ timeout: SOON });
+      assert.ok(foreign);
+      await foreign.release();
       await one.release();
       assert.equal(two.isValid, true);
       await two.release();

@@ -23,7 +23,7 @@ const SEED = Number(process.env.FENCEPOST_SEED ?? 20_261_121);
 const CASES = Number(process.env.FENCEPOST_CASES ?? 1000);
 const SESSION = 77n;
 const MOST_OUTPUTS = 300;
-// Beyond this a deadline cannot be told from the end of time.
+// A deadline beyond this is the same as no deadline.
 const FAR = 2 ** 40;
 
 // A promise that is not settled by then, in ms, never will be.
@@ -201,25 +201,25 @@ function assertWorks(hub, family, from) {
   const server = new Server();
   const key = hub.open(now, settingsFor(family, "works"), randomBytes(16), 5);
   hub.acquire(now, key);
-  const told = [];
+  const events = [];
   for (let polled = 0; polled < MOST_OUTPUTS; polled += 1) {
     const output = hub.poll();
     if (output.type === "command") {
       server.answer(hub, now, output);
     } else if (output.type === "wait") {
-      if (told.at(-1) === "released") {
+      if (events.at(-1) === "released") {
         break;
       }
       now = Math.max(now, output.until ?? now);
       hub.handleTimeout(now);
     } else if (output.key === key) {
-      told.push(output.event);
+      events.push(output.event);
       if (output.event === "acquired") {
         hub.release(now, key);
       }
     }
   }
-  assert.deepEqual(told.slice(-2), ["acquired", "released"]);
+  assert.deepEqual(events.slice(-2), ["acquired", "released"]);
   hub.close(now, key);
 }
 

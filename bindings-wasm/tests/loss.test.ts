@@ -1,4 +1,4 @@
-/** Grants that end without a release: the holder is told, and a waiter gets the lock. */
+/** Grants that end without a release: the holder is notified, and a waiter gets the lock. */
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
@@ -53,7 +53,7 @@ for (const make of SERVERS) {
       return { next };
     }
 
-    async function told(grant: Grant, ...kinds: string[]): Promise<void> {
+    async function reportsLoss(grant: Grant, ...kinds: string[]): Promise<void> {
       const { signal } = grant;
       const lost = await within(SOON, "the loss", grant.lost);
       assert.ok(lost instanceof LockLost);
@@ -71,7 +71,7 @@ for (const make of SERVERS) {
       const grant = await held(name);
       const { next } = await waiting(name);
       await backend.remove(name);
-      await told(grant, "deleted", "taken");
+      await reportsLoss(grant, "deleted", "taken");
       const second = await within(SOON, "the lock", next);
       await second.release();
     });
@@ -82,7 +82,7 @@ for (const make of SERVERS) {
       const { next } = await waiting(name);
       await control("pause", backend.server ?? "");
       await within(SOON, "the loss", grant.lost);
-      await told(grant, "lease-ended");
+      await reportsLoss(grant, "lease-ended");
       await control("resume", backend.server ?? "");
       const second = await within(SOON, "the lock", next);
       assert.ok(grant.fence !== null && second.fence !== null && second.fence > grant.fence);
@@ -95,7 +95,7 @@ for (const make of SERVERS) {
       const { next } = await waiting(name);
       await control("kill", backend.server ?? "");
       await within(SOON, "the loss", grant.lost);
-      await told(grant, "lease-ended", "session-expired");
+      await reportsLoss(grant, "lease-ended", "session-expired");
       await control("start", backend.server ?? "");
       const second = await within(SOON, "the lock", next);
       await second.release();
@@ -168,7 +168,7 @@ for (const make of SERVERS) {
       await eventually(SOON, "an empty lock", async () => (await backend.traces(name)).length === 0);
     });
 
-    it("leaving a scope tells of the loss", { timeout: 40_000 }, async () => {
+    it("leaving a scope reports the loss", { timeout: 40_000 }, async () => {
       const name = fresh();
       const lock = (await client()).lock(name, backend.brief);
       const lose = async (grant: Grant) => {
@@ -215,7 +215,7 @@ describe("losses of a ZooKeeper session", { concurrency: false }, () => {
       assert.ok(holder);
       await expire(holder);
       const lost = await within(SOON, "the loss", grant.lost);
-      // A watch may have been heard first.
+      // The watch event may have come first.
       assert.ok(["session-expired", "deleted"].includes(lost.kind), lost.kind);
       const second = await within(SOON, "the lock", next);
       // A waiter of a session that has expired queues again in the next one.

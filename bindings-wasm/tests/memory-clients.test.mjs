@@ -89,7 +89,7 @@ test("the options of the servers that it stands for are taken", async (t) => {
   await assert.rejects(connect(address, { acl: 1 }), ConfigError);
 });
 
-test("the server tells what it has, and what was sent", async (t) => {
+test("the server reports what it stores, and what was sent", async (t) => {
   const { server, holder, session } = await pair(t);
   server.record(true);
   const grant = await holder.lock("stock").acquire();

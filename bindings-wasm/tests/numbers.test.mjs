@@ -1,4 +1,4 @@
-// Request numbers on ZooKeeper: a server tells the answers to writes apart by the session and the request's number, so a connection that goes on with a session
+// Request numbers on ZooKeeper: a server distinguishes the answers to writes by the session and the request's number, so a connection that goes on with a session
 // goes on with its numbers.
 
 import assert from "node:assert/strict";

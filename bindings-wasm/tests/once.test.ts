@@ -74,7 +74,7 @@ describe("once", { concurrency: false }, () => {
     assert.equal(runs, 0);
   });
 
-  it("tells a key that is used for something else", async () => {
+  it("detects a key that is used for another operation", async () => {
     const pay = payments.once(charge, { key, fingerprint: (order) => String(order.amount) });
     await pay(order);
     await assert.rejects(

@@ -1,4 +1,4 @@
-// The driver's operations that a lock needs rarely, on a real server: what the hub is told of each.
+// The driver's operations that a lock needs rarely, on a real server: what the hub receives of each.
 
 import assert from "node:assert/strict";
 import { clearInterval, setInterval } from "node:timers";
@@ -19,10 +19,10 @@ const FLAGS = { ephemeralSequential: 1, watch: 4, ephemeral: 8 };
 const text = (bytes) => Buffer.from(bytes).toString();
 const bytes = (words) => Buffer.from(words);
 
-/** A driver whose hub only writes down what it is told. */
+/** A driver whose hub only records what it receives. */
 class Recorder {
-  #told = [];
-  #heard = () => undefined;
+  #received = [];
+  #notify = () => undefined;
   #id = 0;
   session = 0n;
 
@@ -35,12 +35,12 @@ class Recorder {
         get:
           (_, verb) =>
           (_now, ...said) =>
-            this.#told.push({ verb, said }),
+            this.#received.push({ verb, said }),
       },
     );
     const put = (input) => {
       input(hub, 0);
-      this.#heard();
+      this.#notify();
     };
     const ignore = () => undefined;
     this.driver.start({ put, blame: ignore, broken: ignore, reached: ignore, trouble: ignore, serves: () => true });
@@ -54,31 +54,31 @@ class Recorder {
     return this.#id;
   }
 
-  /** What the hub is told of a command or session next: its verb and what is said besides. */
-  async told(verb, about) {
+  /** What the hub receives next of a command or session: the verb's arguments. */
+  async received(verb, about) {
     const find = () =>
-      this.#told.findIndex((one) => one.verb === verb && (about === undefined || one.said[0] === about));
+      this.#received.findIndex((one) => one.verb === verb && (about === undefined || one.said[0] === about));
     await within(
       new Promise((resolve) => {
-        this.#heard = () => find() >= 0 && resolve();
-        this.#heard();
+        this.#notify = () => find() >= 0 && resolve();
+        this.#notify();
       }),
       `${verb} ${about}`,
     );
-    const [{ said }] = this.#told.splice(find(), 1);
+    const [{ said }] = this.#received.splice(find(), 1);
     return said;
   }
 
   async ask(verb, operation, path, more) {
     const id = this.send(operation, path, more);
-    const [, session, ...said] = await this.told(verb, id);
+    const [, session, ...said] = await this.received(verb, id);
     assert.equal(session, this.session);
     return said;
   }
 
   async connected() {
     for (;;) {
-      const [state, session] = await this.told("session");
+      const [state, session] = await this.received("session");
       if (state === "connected") {
         this.session = session;
         return;
@@ -134,13 +134,13 @@ for (const place of ["the root", "a chroot"]) {
       const [made, czxid] = await one.ask("created", "create", path, { data: "old" });
       assert.equal(made, path);
       const watching = one.send("get", path, { flags: FLAGS.watch });
-      const [, , old, first] = await one.told("data", watching);
+      const [, , old, first] = await one.received("data", watching);
       assert.deepEqual([text(old), first.version, first.czxid, first.ephemeralOwner], ["old", 0, czxid, 0n]);
       assert.deepEqual([first.mzxid, first.modified], [czxid, first.created]);
       // The server is on this machine, its clock is ours.
       assert.ok(first.created >= early - 1 && first.created <= Date.now() + 1, String(first.created));
       await other.ask("done", "set", path, { data: "new" });
-      assert.deepEqual(await one.told("watch", watching), [watching, one.session, "changed"]);
+      assert.deepEqual(await one.received("watch", watching), [watching, one.session, "changed"]);
       const [data, stat] = await one.ask("data", "get", path);
       assert.deepEqual([text(data), stat.version, stat.created], ["new", 1, first.created]);
       assert.ok(stat.mzxid > stat.czxid && stat.modified >= stat.created && stat.modified <= Date.now() + 1);
@@ -160,24 +160,24 @@ for (const place of ["the root", "a chroot"]) {
       const path = `${directory}/list`;
       await one.ask("created", "create", path);
       const watching = one.send("children", path, { flags: FLAGS.watch });
-      assert.deepEqual((await one.told("children", watching))[2], []);
+      assert.deepEqual((await one.received("children", watching))[2], []);
       await other.ask("created", "create", `${path}/a`);
-      assert.deepEqual(await one.told("watch", watching), [watching, one.session, "changed"]);
+      assert.deepEqual(await one.received("watch", watching), [watching, one.session, "changed"]);
       // A watch of the data and one of the list do not know of each other, and two commands share one.
       const [get, list, again] = [
         one.send("get", path, { flags: FLAGS.watch }),
         one.send("children", path, { flags: FLAGS.watch }),
         one.send("children", path, { flags: FLAGS.watch }),
       ];
-      assert.deepEqual((await one.told("children", again))[2], ["a"]);
+      assert.deepEqual((await one.received("children", again))[2], ["a"]);
       await other.ask("done", "delete", `${path}/a`);
-      assert.deepEqual(await one.told("watch", list), [list, one.session, "changed"]);
-      assert.deepEqual(await one.told("watch", again), [again, one.session, "changed"]);
+      assert.deepEqual(await one.received("watch", list), [list, one.session, "changed"]);
+      assert.deepEqual(await one.received("watch", again), [again, one.session, "changed"]);
       const last = one.send("children", path, { flags: FLAGS.watch });
-      await one.told("children", last);
+      await one.received("children", last);
       await other.ask("done", "delete", path);
-      assert.deepEqual(await one.told("watch", last), [last, one.session, "deleted"]);
-      assert.deepEqual(await one.told("watch", get), [get, one.session, "deleted"]);
+      assert.deepEqual(await one.received("watch", last), [last, one.session, "deleted"]);
+      assert.deepEqual(await one.received("watch", get), [get, one.session, "deleted"]);
     });
 
     test("several writes are done together, or none of them", async () => {

@@ -213,20 +213,20 @@ describe("node-zookeeper-client", { concurrency: false }, () => {
   async function session(client: ZkClient) {
     const { Session } = await inner<{ Session: Make }>("drivers/zookeeper/session.js");
     const results: Result[] = [];
-    const told: string[] = [];
+    const events: string[] = [];
     const made = new Session(client, false, [], {
       serves: (key: number) => key === USED,
       answered: (_command: object, _session: bigint, result: Result) => results.push(result),
       fired: () => undefined,
-      connected: () => told.push("connected"),
-      suspended: () => told.push("suspended"),
-      ended: (_session: bigint, how: string) => told.push(how),
+      connected: () => events.push("connected"),
+      suspended: () => events.push("suspended"),
+      ended: (_session: bigint, how: string) => events.push(how),
     });
     const send = (operation: string, path: string, key?: number) => {
       made.send(command(operation, path, key));
       made.flush();
     };
-    return { send, results, told, close: () => made.close() };
+    return { send, results, events, close: () => made.close() };
   }
 
   it("an answer, and an error of the server → reply", async () => {
@@ -260,11 +260,11 @@ describe("node-zookeeper-client", { concurrency: false }, () => {
   it("the connection ends under way → unknown, then suspended; without one → not-sent; closed → closed", async () => {
     const { id: at, address: through } = await proxy("zookeeper");
     const client = await zkAt(through);
-    const { send, results, told, close } = await session(client);
+    const { send, results, events, close } = await session(client);
     await control("proxy-hold", at);
     send("children", "/");
     await control("proxy-cut", at);
-    await eventually(SOON, "the loss", () => told.includes("suspended"));
+    await eventually(SOON, "the loss", () => events.includes("suspended"));
     send("children", "/");
     assert.deepEqual(
       results.map(({ failure }) => failure),
@@ -272,9 +272,9 @@ describe("node-zookeeper-client", { concurrency: false }, () => {
     );
     await control("proxy-heal", at);
     await control("proxy-pass", at);
-    await eventually(SOON, "the connection", () => told.includes("connected") && told.at(-1) !== "suspended");
+    await eventually(SOON, "the connection", () => events.includes("connected") && events.at(-1) !== "suspended");
     client.close();
-    await eventually(SOON, "the end", () => told.at(-1) === "closed");
+    await eventually(SOON, "the end", () => events.at(-1) === "closed");
     send("children", "/");
     assert.equal(results.at(-1)?.failure, "closed");
     await close();

@@ -23,7 +23,7 @@ for (const make of [memory, zooKeeper, nodeRedis]) {
   describe(`owners on ${make.name}`, { concurrency: false }, () => {
     const on = onPairs(make);
 
-    on("hold as often as they like, and a stranger waits for the last release", async (a, b, backend) => {
+    on("hold as often as they like, and a foreign contender waits for the last release", async (a, b, backend) => {
       const name = fresh();
       // By any lock object, and in every way to acquire.
       const first = await a.lock(name, { owner }).acquire();
@@ -61,7 +61,7 @@ for (const make of [memory, zooKeeper, nodeRedis]) {
       await second.release();
     });
 
-    on("are told apart by owner, name and client", async (a, b) => {
+    on("differ by owner, name and client", async (a, b) => {
       const name = fresh();
       const grant = await a.lock(name, { owner }).acquire();
       assert.equal(await a.lock(name, { owner: "request-18" }).tryAcquire(), null);
@@ -105,14 +105,14 @@ for (const make of [memory, zooKeeper, nodeRedis]) {
       const again = lock.acquire();
       await assert.rejects(lock.acquire(), isMisuse("busy"));
       await released;
-      const stranger = await within(SOON, "the lock", Promise.race([next, again]));
-      await stranger.release();
+      const foreign = await within(SOON, "the lock", Promise.race([next, again]));
+      await foreign.release();
       const grants = await within(SOON, "the other", Promise.all([next, again]));
       assert.equal(new Set([one, ...grants].map(({ fence }) => fence)).size, 3);
-      await grants.find((grant) => grant !== stranger)?.release();
+      await grants.find((grant) => grant !== foreign)?.release();
     });
 
-    on("are told of a loss in all their holds", async (a, b) => {
+    on("learn of a loss in all their holds", async (a, b) => {
       const name = fresh();
       // The settings of the first acquire hold.
       const first = await a.lock(name, { owner, maxHold: 300 }).acquire();
@@ -136,7 +136,7 @@ for (const make of [memory, zooKeeper, nodeRedis]) {
       await (await held(b.lock(name))).release();
     });
 
-    on("are told of a loss that nobody has seen yet before they acquire again", async (a) => {
+    on("learn of a loss that no hold has seen yet before they acquire again", async (a) => {
       const name = fresh();
       const lock = a.lock(name, { owner, maxHold: 30 });
       const first = await lock.acquire();
@@ -154,7 +154,7 @@ for (const make of [memory, zooKeeper, nodeRedis]) {
       const lock = a.lock(name, { owner });
       const grants = [await lock.acquire(), await lock.acquire(), await lock.acquire()];
       const other = fresh();
-      const stranger = await b.lock(other).acquire();
+      const foreign = await b.lock(other).acquire();
       const waiting = assert.rejects(a.lock(other, { owner }).acquire(), isMisuse("client-closed"));
       await a.close();
       await waiting;
@@ -164,7 +164,7 @@ for (const make of [memory, zooKeeper, nodeRedis]) {
       }
       await assert.rejects(lock.acquire(), isMisuse("client-closed"));
       await (await held(b.lock(name))).release();
-      await stranger.release();
+      await foreign.release();
     });
 
     on("whose grants are garbage hold no longer", async (a, b) => {
@@ -217,12 +217,12 @@ for (const make of [memory, zooKeeper]) {
       const [one, other] = [await reader.acquire(), await reader.acquire()];
       assert.equal(one.fence, other.fence);
       assert.equal((await reader.contenders()).length, 1);
-      const stranger = b.readWriteLock(name);
-      await (await held(stranger.reader)).release();
+      const foreign = b.readWriteLock(name);
+      await (await held(foreign.reader)).release();
       await one.release();
-      assert.equal(await stranger.writer.tryAcquire(), null);
+      assert.equal(await foreign.writer.tryAcquire(), null);
       await other.release();
-      await (await held(stranger.writer)).release();
+      await (await held(foreign.writer)).release();
     });
 
     on("do not become writers while they read", async (a, b) => {

@@ -1,4 +1,4 @@
-// Servers that are not there, or do not answer: who waits is told why, and closing takes no time.
+// Servers that are not there, or do not answer: a waiter gets the reason, and closing takes no time.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -41,7 +41,7 @@ for (const [what, where, cause] of [
       const client = await connect(`${scheme}://${at}`, { connectTimeout: WITHIN });
       t.after(() => client.close());
       const lock = client.lock("stock");
-      const told = (error) => {
+      const names = (error) => {
         assert.ok(error instanceof Refused && error.kind === "unreachable", String(error));
         assert.ok(error.message.includes(at), error.message);
         assert.match(error.message, /^stock: .*connectTimeout/);
@@ -51,9 +51,9 @@ for (const [what, where, cause] of [
         }
         return true;
       };
-      await assert.rejects(within(lock.acquire(), "the refusal"), told);
-      await assert.rejects(within(lock.tryAcquire(), "the refusal"), told);
-      await assert.rejects(within(lock.acquire({ timeout: 60_000 }), "the refusal"), told);
+      await assert.rejects(within(lock.acquire(), "the refusal"), names);
+      await assert.rejects(within(lock.tryAcquire(), "the refusal"), names);
+      await assert.rejects(within(lock.acquire({ timeout: 60_000 }), "the refusal"), names);
     });
   }
 }
@@ -118,7 +118,7 @@ describe("without options", { concurrency: true }, () => {
           const at = await where(t);
           const client = await make(t, at);
           t.after(() => client.close());
-          const told = (error) => {
+          const names = (error) => {
             assert.ok(error instanceof Refused && error.kind === "unreachable", String(error));
             const { message } = error.cause;
             assert.match(message, cause);
@@ -130,14 +130,14 @@ describe("without options", { concurrency: true }, () => {
           const lock = client.lock("stock");
           const ways = [() => lock.acquire(), () => lock.tryAcquire(), () => lock.acquire({ timeout: 600_000 })];
           const refusals = await Promise.all(ways.map((acquire) => refusal(acquire, cause)));
-          assert.ok(refusals.every(told));
+          assert.ok(refusals.every(names));
         });
       }
     }
   }
 });
 
-test("an acquire that is less patient says where it has looked, too", async (t) => {
+test("an acquire with a shorter timeout also says which addresses it has tried", async (t) => {
   for (const scheme of ["redis", "zk"]) {
     const client = await connect(`${scheme}://${NOWHERE}`);
     t.after(() => client.close());

@@ -31,18 +31,18 @@ for (const make of [memory, zooKeeper]) {
         const reading = [await held(one.reader), await held(other.reader)];
         assert.equal(await one.writer.tryAcquire(), null);
         const order: string[] = [];
-        const told = (who: string) => (grant: Grant) => {
+        const noted = (who: string) => (grant: Grant) => {
           order.push(who);
           return grant;
         };
-        const writing = other.writer.acquire().then(told("writer"));
+        const writing = other.writer.acquire().then(noted("writer"));
         // Behind a writer who waits nobody reads.
         await eventually(SOON, "the writer in the line", async () => {
           const grant = await one.reader.tryAcquire();
           await grant?.release();
           return grant === null;
         });
-        const late = one.reader.acquire().then(told("reader"));
+        const late = one.reader.acquire().then(noted("reader"));
         await Promise.all(reading.map((grant) => grant.release()));
         const writer = await within(SOON, "the writer", writing);
         assert.equal(await one.reader.tryAcquire(), null);
@@ -116,20 +116,20 @@ for (const make of [memory, zooKeeper]) {
       }
     });
 
-    on("a contender of another layout is waited for, and told of", async (a, b) => {
+    on("a contender of another layout is waited for, and reported", async (a, b) => {
       const name = fresh();
-      const stranger = await a.lock(name, { layout: "kazoo" }).acquire();
+      const foreign = await a.lock(name, { layout: "kazoo" }).acquire();
       assert.equal(await b.lock(name).tryAcquire(), null);
       const next = b.lock(name).acquire();
       // Requests of one session are carried out in their order: after this one, the waiting contender is in the line.
       assert.equal(await b.lock(name).tryAcquire(), null);
-      await stranger.release();
+      await foreign.release();
       const grant = await within(SOON, "the lock", next);
       assert.match(grant.mixedLayouts ?? "", /__lock__\d{10}$/);
       await grant.release();
     });
 
-    on("tells who holds and who waits", async (a, b) => {
+    on("lists the holders and the waiters", async (a, b) => {
       const name = fresh();
       const lock = a.lock(name, { identifier: "till 1" });
       assert.deepEqual(await lock.contenders(), []);
@@ -162,7 +162,7 @@ for (const make of [memory, zooKeeper]) {
       const asked = grant.revokeRequested;
       const before = grant.isRevokeRequested;
       await lock.revoke(holder);
-      await within(SOON, "the wish", asked);
+      await within(SOON, "the revocation request", asked);
       assert.deepEqual([before, grant.isRevokeRequested, grant.isValid], [false, true, true]);
       await grant.release();
       await assert.rejects(lock.revoke(holder), (error) => error instanceof Refused && error.kind === "no-contender");
@@ -189,7 +189,7 @@ for (const make of [memory, zooKeeper]) {
       await granted.release();
     });
 
-    on("tells who has which share", async (a) => {
+    on("lists the holder of each permit", async (a) => {
       const name = fresh();
       const { reader, writer } = a.readWriteLock(name);
       const reading = [await reader.acquire(), await reader.acquire()];
@@ -210,7 +210,7 @@ for (const make of [memory, zooKeeper]) {
       assert.equal(leader, undefined);
     });
 
-    on("what is no contender is told at once", async (a) => {
+    on("a node that is no contender is an error at once", async (a) => {
       const lock = a.lock(fresh());
       const invalid = (says: RegExp) => isConfig("invalid-option", says);
       await assert.rejects(lock.revoke({} as never), invalid(/fence/));
@@ -260,7 +260,7 @@ for (const make of [memory, zooKeeper]) {
       await assert.rejects(both.contenders(), isConfig("unknown-option", /inspect each of its locks/));
     });
 
-    on("many locks that make no sense are told at once", (a) => {
+    on("invalid multi-locks are errors at once", (a) => {
       const invalid = (says: RegExp) => isConfig("invalid-option", says);
       assert.throws(() => a.multiLock([]), invalid(/names.*64/));
       assert.throws(() => a.multiLock(Array.from({ length: 65 }, (_, index) => `n${index}`)), invalid(/65 names/));
@@ -271,7 +271,7 @@ for (const make of [memory, zooKeeper]) {
       return Promise.resolve();
     });
 
-    on("options that make no sense are told at once", async (a) => {
+    on("invalid options are errors at once", async (a) => {
       const invalid = (says: RegExp) => isConfig("invalid-option", says);
       for (const permits of [0, -1, 2 ** 32]) {
         assert.throws(() => a.semaphore("x", permits), invalid(/permits/), String(permits));
@@ -340,17 +340,17 @@ describe("recipes on ZooKeeper's nodes", { concurrency: false }, () => {
     await grant.release();
   });
 
-  it("a wish for the lock is heard of", { timeout: 20_000 }, async () => {
+  it("a revocation request is received", { timeout: 20_000 }, async () => {
     const name = fresh();
     const grant = await client.lock(name, { revocable: true }).acquire();
     const asked = grant.revokeRequested;
     const node = await only(`/recipes/${name}`);
     // As Curator's Revoker writes it.
     await zk((done) => operator.setData(node, Buffer.from("__REVOKE__"), done as never));
-    await within(SOON, "the wish", asked);
+    await within(SOON, "the revocation request", asked);
     assert.equal(grant.isRevokeRequested, true);
     assert.equal(grant.isValid, true);
-    await within(SOON, "the wish, asked for later", grant.revokeRequested);
+    await within(SOON, "the revocation request, awaited later", grant.revokeRequested);
     await grant.release();
   });
 

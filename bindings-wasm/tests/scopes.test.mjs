@@ -38,7 +38,7 @@ for (const row of rows) {
       const settings = new Scope(data(row)).claim("order-17", bytes("print"));
       assert.equal(new Hub("redis").open(0, settings, randomBytes(16)), 1);
     } else {
-      // Durations are in ms here, and whoever gives a text gets to hear that.
+      // Durations are in ms here, and the error for a text says so.
       const said = says
         .replace("whole microseconds", "milliseconds")
         .replace("a claim on Redis has renew", "renew, margin");

@@ -23,11 +23,11 @@ export async function control(line) {
   socket.write(`${line}\n`);
   const [answer] = await once(createInterface({ input: socket }), "line");
   socket.destroy();
-  const told = JSON.parse(answer);
-  if (!told.ok) {
-    throw new Error(`${line}: ${told.error}`);
+  const reply = JSON.parse(answer);
+  if (!reply.ok) {
+    throw new Error(`${line}: ${reply.error}`);
   }
-  return told;
+  return reply;
 }
 
 /** A name that no other test uses. */

@@ -126,7 +126,7 @@ describe("silence", { concurrency: 8 }, () => {
   }
 
   for (const peer of REDIS_PEERS) {
-    test(`${named(peer)}: only a heartbeat can tell that a confirmed subscription has fallen silent`, async (t) => {
+    test(`${named(peer)}: only a heartbeat detects that a confirmed subscription has fallen silent`, async (t) => {
       const between = await relay(t, address("FENCEPOST_REDIS"));
       const [listening, gone] = [[], []];
       const subscriptions = new Subscriptions(peer.at(placeOf(between.address)), {
@@ -214,16 +214,16 @@ for (const [way, make] of Object.entries(WAYS)) {
     const [client, holder] = [await make(t, relays[0].address), await make(t, relays[1].address)];
     // Nobody asks by itself in this time: only a message wakes.
     const options = { ttl: 600_000, poll: 500_000 };
-    const [kept, wanted] = [unique("kept"), unique("wanted")];
-    const channel = `{${wanted}}:released`;
+    const [kept, waited] = [unique("kept"), unique("waited")];
+    const channel = `{${waited}}:released`;
     const made = [];
     const [next, last] = await failover(t, async () => {
-      made.push(await client.lock(kept, options).acquire(), await holder.lock(wanted, options).acquire());
-      made.push(client.lock(wanted, options).acquire());
+      made.push(await client.lock(kept, options).acquire(), await holder.lock(waited, options).acquire());
+      made.push(client.lock(waited, options).acquire());
       made[2].catch(() => undefined);
       const bare = await operator(t, "FENCEPOST_REDIS_2");
       await until("the subscription", async () => (await bare.pubSubNumSub(channel))[channel] === 1);
-      return [kept, wanted];
+      return [kept, waited];
     });
     const [grant, held, waiting] = made;
     relays.forEach((one) => one.lead(address("FENCEPOST_REDIS")));
@@ -234,7 +234,7 @@ for (const [way, make] of Object.entries(WAYS)) {
     await within(held.release(), "the release");
     await (await within(waiting, "the message")).release();
     await grant.release();
-    assert.equal(await next.exists([kept, wanted]), 0);
+    assert.equal(await next.exists([kept, waited]), 0);
   });
 }
 
@@ -259,12 +259,12 @@ for (const peer of REDIS_PEERS.filter((one) => one.package === "redis")) {
 }
 
 for (const peer of REDIS_PEERS) {
-  test(`${named(peer)}: what is subscribed to right behind its UNSUBSCRIBE is heard`, async (t) => {
+  test(`${named(peer)}: a subscription right behind its UNSUBSCRIBE receives messages`, async (t) => {
     const listening = [];
-    const heard = [];
+    const received = [];
     const subscriptions = new Subscriptions(peer.at(placeOf(address("FENCEPOST_REDIS"))), {
       listening: (id) => listening.push(id),
-      message: (id) => heard.push(id),
+      message: (id) => received.push(id),
       gone: () => undefined,
       failed: (_id, error) => assert.fail(error),
     });
@@ -275,7 +275,7 @@ for (const peer of REDIS_PEERS) {
       subscriptions.subscribe(id, channel);
       await until("the confirmation", () => listening.includes(id));
       await bare.publish(channel, "released");
-      await until(`message ${id}`, () => heard.includes(id));
+      await until(`message ${id}`, () => received.includes(id));
       subscriptions.unsubscribe(channel);
     }
   });

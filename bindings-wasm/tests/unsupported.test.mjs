@@ -40,15 +40,15 @@ async function works(own) {
 const BYTES = { 36: Buffer };
 
 for (const [version, create] of Object.entries({ newest: createSentinel, oldest: createSentinel5 })) {
-  test(`redis, ${version} version: a connected sentinel client, and a client that it has lent`, () =>
+  test(`redis, ${version} version: a connected sentinel client, and a client from its pool`, () =>
     withSentinel(address("FENCEPOST_REDIS"), async (place) => {
       const own = quietly(create({ name: "stock", sentinelRootNodes: [place] }));
       await own.connect();
       try {
         await refused(own, /sentinel client of node-redis/, () => works(own));
-        const lent = await own.acquire();
-        await refused(lent, /sentinel client of node-redis/, () => works(lent));
-        await lent.release();
+        const acquired = await own.acquire();
+        await refused(acquired, /sentinel client of node-redis/, () => works(acquired));
+        await acquired.release();
         await refused(own.withTypeMapping(BYTES), /sentinel client of node-redis/);
       } finally {
         own.destroy();

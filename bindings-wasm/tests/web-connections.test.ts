@@ -44,7 +44,7 @@ eachExpress("connections", (servers) => {
     const socket = order.open();
     await entered.come;
     socket.destroy();
-    // The handler does not hear of it, but who logs responses does.
+    // The handler is not notified, but the log of responses has it.
     await within(LIMIT, "the end of the response", left.come);
     const retry = await order.post();
     assert.deepEqual([retry.status, retry.text, replayed(retry)], [200, ORDER, true]);

@@ -41,7 +41,7 @@ describe("Hono", { concurrency: false }, () => {
     return { status, text: await response.text(), stored, replayed };
   }
 
-  it("lets the handler read the body in any way, and not hear of a client that hangs up", async () => {
+  it("lets the handler read the body in any way, and does not report a client that hangs up", async () => {
     app.use(idempotent(payments, { scope, secret: SECRET }));
     app.post("/orders/:name", async (c) => {
       const json: unknown = await c.req.json();

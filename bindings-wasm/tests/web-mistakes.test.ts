@@ -169,7 +169,7 @@ eachExpress("mistakes", (servers) => {
     response.end();
   }
 
-  it("tells the program what a client does not learn, and survives a log that fails", async (context) => {
+  it("logs what a client does not learn, and survives a log that fails", async (context) => {
     const failures: string[] = [];
     const errors = context.mock.method(console, "error", () => undefined);
     const onFailure = (what: string, error: unknown) => {

@@ -28,7 +28,7 @@ describe("a reply that fits no command", { concurrency: false }, () => {
         assert.ok(error.cause instanceof MisuseError, String(error.cause));
         return true;
       });
-      // Nobody knows what has become of the lock: it waits for a word in vain.
+      // The client cannot know whether it has the lock, and no notice comes.
       closings.push(assert.rejects(client.close(), CleanupIncomplete));
     });
   }

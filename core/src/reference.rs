@@ -35,7 +35,7 @@ errors! {
     201 "unknown-key": "hub only: no machine has this key, or it was closed" => "use the key that `open` returned";
     202 "unknown-command": "hub only: no command with this id was issued" => "report each command's outcome by its own id";
     203 "wrong-reply": "hub only: the reply does not have the shape that the command requires; the command counts as unknown" => "correct the driver";
-    204 "busy": "an acquire of this owner or contender is in progress, or a scope was entered again before its end" => "wait for that acquire, or use another owner; make a new scope for each block";
+    204 "busy": "an acquire of this owner or contender is in progress, or the result of a `hold()` was entered again before its block ended" => "wait for that acquire, or use another owner; call `hold()` again for each block";
     205 "not-held": "there is no grant: it was released, lost, or never acquired" => "release and extend a grant only while it is held";
     206 "not-waiting": "there is no acquire to cancel, or another thread has taken its grant" => "none needed";
     207 "client-closed": "the client was closed" => "make a new client";
@@ -50,7 +50,7 @@ errors! {
     305 "no-permission": "the server denies this client a right that the lock needs" => "grant the rights: [ZooKeeper](../how-to/operate-zookeeper.md#rights), [Redis](../how-to/operate-redis.md#rights)";
     306 "auth-failed": "the server refused the client's credentials" => "correct the user and the password";
     307 "no-parent": "the directory above the lock is missing, and the client cannot create it; for example, it is the connection's chroot" => "create the directory";
-    308 "mixed-layouts": "no longer returned; a contender waits for contenders of other layouts, and its grant reports them" => "none needed";
+    308 "mixed-layouts": "never returned, the number is reserved; a contender waits for contenders of other layouts, and its grant reports them" => "none needed";
     309 "sequence-exhausted": "the directory has numbered almost 2147483647 contenders" => "delete the directory while no client uses it, or choose another name";
     310 "wrong-type": "the lock's key holds a value of another type, such as a Redisson lock" => "choose another name";
     311 "unsupported": "the server lacks a feature that the lock needs, such as ZooKeeper before 3.5" => "upgrade the server, or enable the feature";

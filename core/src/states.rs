@@ -1,6 +1,6 @@
 //! State tables: which phases a machine has, which may follow which, and why.
 //!
-//! Every machine has its table beside its code, in a file `states.rs`. The table is the specification, and data. With
+//! Every machine has its table next to its code, in a file `states.rs`. The table is the specification, and data. With
 //! the feature `states`, each machine records the transitions that it makes, and the simulator compares the record with
 //! the table. Without the feature there are no tables, and a record is empty.
 

@@ -91,7 +91,7 @@ impl MemoryServer {
         })
     }
 
-    /// A caller whose panic poisoned the lock has heard of it; the others go on.
+    /// If a caller has panicked and so poisoned the lock, the other callers go on.
     fn lock(&self) -> MutexGuard<'_, memory::Server> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -184,8 +184,8 @@ impl Hub {
         }
     }
 
-    /// See [`lowered::Hub::handle_notice`]. It has no effect on a hub on a server in memory, which hears that server's
-    /// notices only.
+    /// See [`lowered::Hub::handle_notice`]. It has no effect on a hub on a server in memory, which receives only the
+    /// notices of that server.
     ///
     /// # Errors
     /// [`Misuse`] for a command that was never issued, or a notice of another family.

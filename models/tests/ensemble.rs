@@ -73,9 +73,9 @@ impl Three {
         self.ask(client, look) != Some(Answer::Error(code::NO_NODE))
     }
 
-    fn told(&mut self, client: usize) -> Vec<(Event, String)> {
-        let told = self.server.take_told(self.sessions[client]);
-        told.into_iter().map(|told| (told.event, told.path)).collect()
+    fn fired(&mut self, client: usize) -> Vec<(Event, String)> {
+        let fired = self.server.take_fired_watches(self.sessions[client]);
+        fired.into_iter().map(|one| (one.event, one.path)).collect()
     }
 }
 
@@ -117,10 +117,10 @@ fn watches_fire_when_their_own_server_applies() {
         three.ask(client, get("/a"));
     }
     three.ask(0, delete("/a"));
-    assert_eq!(three.told(1), []);
+    assert_eq!(three.fired(1), []);
     three.server.catch_up(1, 1);
-    assert_eq!(three.told(1), [(Event::Deleted, "/a".into())]);
-    assert_eq!(three.told(2), []);
+    assert_eq!(three.fired(1), [(Event::Deleted, "/a".into())]);
+    assert_eq!(three.fired(2), []);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_server_that_is_behind_refuses_the_client() {
     let mut three = Three::new();
     let mover = three.sessions[0];
     let answered = three.server.ask(mover, CommandId(1), create("/a")).unwrap();
-    // The answer was lost on the way: nothing was seen, and the server that knows nothing of the node takes the client.
+    // The answer was lost, so the client has seen nothing. A server without the node accepts the client.
     assert_eq!(three.server.reattach(at(1), mover, 1), Ok(()));
     assert!(!three.sees(0, "/a"));
     three.server.saw(mover, answered.zxid);
@@ -153,19 +153,19 @@ fn a_server_that_is_behind_takes_a_client_that_does_not_say_what_it_has_seen() {
 #[test]
 fn the_leader_learns_of_a_session_only_from_its_server() {
     let mut three = Three::new();
-    let [lead, told, untold] = three.sessions[..] else {
+    let [lead, reported, unreported] = three.sessions[..] else {
         panic!("three sessions");
     };
-    for session in [lead, told, untold] {
+    for session in [lead, reported, unreported] {
         three.server.heard(at(900), session);
     }
     three.server.report(1);
     three.server.take_report(at(950), 1);
     assert_eq!(three.server.expire_due(at(1000)), []);
-    assert_eq!(three.server.expire_due(at(1001)), [untold]);
+    assert_eq!(three.server.expire_due(at(1001)), [unreported]);
     assert_eq!(three.server.expire_due(at(1901)), [lead]);
     assert_eq!(three.server.expire_due(at(1950)), []);
-    assert_eq!(three.server.expire_due(at(1951)), [told]);
+    assert_eq!(three.server.expire_due(at(1951)), [reported]);
 }
 
 #[test]
@@ -248,9 +248,9 @@ fn watches_are_set_again_and_tell_what_was_missed() {
     three.server.detach(session);
     three.ask(0, delete("/gone"));
     three.server.reattach(at(1), session, 0).unwrap();
-    assert_eq!(three.told(1), [(Event::Deleted, "/gone".into())]);
+    assert_eq!(three.fired(1), [(Event::Deleted, "/gone".into())]);
     three.ask(0, delete("/same"));
-    assert_eq!(three.told(1), [(Event::Deleted, "/same".into())]);
+    assert_eq!(three.fired(1), [(Event::Deleted, "/same".into())]);
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn what_a_connection_did_not_deliver_is_found_out_on_the_next_one() {
     three.ask(1, delete("/a"));
     let session = three.sessions[0];
     three.server.reattach(at(1), session, 1).unwrap();
-    assert_eq!(three.told(0), [(Event::Deleted, "/a".into())]);
+    assert_eq!(three.fired(0), [(Event::Deleted, "/a".into())]);
 
     three.ask(0, create("/a"));
     three.ask(0, get("/a"));
@@ -269,7 +269,7 @@ fn what_a_connection_did_not_deliver_is_found_out_on_the_next_one() {
     three.server.forget_watches(session);
     three.ask(1, delete("/a"));
     three.server.reattach(at(1), session, 1).unwrap();
-    assert_eq!(three.told(0), []);
+    assert_eq!(three.fired(0), []);
 }
 
 #[test]
@@ -295,7 +295,7 @@ fn a_deposed_leader_answers_reads_and_syncs_and_commits_nothing() {
     three.ask(0, create("/before"));
     three.ask(0, ephemeral("/held"));
     let held = three.sessions[0];
-    // The others catch up, and close their connections; the one that led keeps its own.
+    // The other servers catch up, and close their connections. The former leader keeps its connections.
     assert_eq!(three.server.depose(at(100), 1), three.sessions[1..]);
     assert_eq!(three.server.leader(), 1);
     assert!(three.server.is_deposed(0) && !three.server.is_deposed(1));
@@ -317,7 +317,7 @@ fn a_deposed_leader_answers_reads_and_syncs_and_commits_nothing() {
     }
     assert!(three.sees(1, "/before") && !three.sees(1, "/after"));
 
-    // It knows nothing of what the others commit, nor that the session is over that it goes on answering.
+    // It does not learn what the others commit, nor that a session has ended that it still answers.
     three.ask(1, create("/beside"));
     three.server.heard(at(1050), next);
     three.server.heard(at(1050), held);
@@ -325,7 +325,7 @@ fn a_deposed_leader_answers_reads_and_syncs_and_commits_nothing() {
     assert_eq!(three.server.owner("/held"), None);
     assert_eq!(three.ask(0, sync()), Some(Answer::Done));
     assert!(three.sees(0, "/held") && !three.sees(0, "/beside"));
-    // Nobody new gets through to it.
+    // No new client can connect to it.
     assert_eq!(three.server.open_session_at(at(1101), 0, TIMEOUT), None);
 
     assert_eq!(three.server.rejoin(0), [held]);

@@ -1,4 +1,4 @@
-//! The mutex on the model, through the hub: what `memory:` promises.
+//! The mutex on the model, through the hub, as with `memory:`.
 
 use core::time::Duration;
 

@@ -1,6 +1,6 @@
-//! Re-entry on the model: any calls of several owners, held against what the calls mean.
+//! Re-entry on the model: random calls of several owners, compared with a specification.
 //!
-//! The meaning is in [`World::check`]: holds are counted per owner, and the server has one node for each owner that holds
+//! [`World::check`] has the specification: it counts holds per owner, and the server has one node for each owner that holds
 //! or waits. `FENCEPOST_SEED` takes another seed.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -236,7 +236,7 @@ impl World {
         })
     }
 
-    /// What the calls mean.
+    /// The specification.
     fn check(&mut self) {
         for key in self.acquires.keys() {
             assert_eq!(self.hub.serves(*key), self.is_used(*key), "{key:?}");

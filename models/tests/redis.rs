@@ -1,4 +1,4 @@
-//! What operators and failovers do to the Redis model. That it answers as the real server does is proved in `tests/simulator`.
+//! The effects of operators and failovers on the Redis model. `tests/simulator` compares its answers with the real server.
 
 use fencepost_core::{Instant, redis::Reply};
 use fencepost_models::redis::{ConnectionId, Lua, Resp, Server};

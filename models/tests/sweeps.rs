@@ -232,7 +232,7 @@ fn a_sweep_deletes_only_what_no_client_would_miss() {
         }
     }
     println!("{seen:?}");
-    // Runs in which nothing rare happens prove nothing about rare things.
+    // Runs without rare events prove nothing about rare events.
     if cases >= CASES {
         for (count, least) in [
             (seen.swept, 2 * cases),
@@ -247,7 +247,7 @@ fn a_sweep_deletes_only_what_no_client_would_miss() {
     }
 }
 
-/// Few random runs come to this.
+/// Few random runs reach this case.
 #[test]
 fn a_value_takes_the_place_only_of_the_record_that_was_read() {
     let mut world = World::new(1);

@@ -18,7 +18,7 @@ ROOT = HERE.parents[1]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 
 #: Bounds every wait; nothing here takes nearly as long.
-PATIENCE = 40.0
+LIMIT = 40.0
 
 COMMANDS = {
     "rust": [str(TARGET / "debug" / "examples" / "conformance_peer")],
@@ -67,7 +67,7 @@ class Peer:
 
     def answer(self, number: str, line: str) -> Answer:
         """The answer to a command, waited for."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + LIMIT
         with self._arrived:
             while number not in self._answers:
                 if self._ended or not self._arrived.wait(deadline - time.monotonic()):
@@ -84,7 +84,7 @@ class Peer:
         assert self._process.stdin is not None
         try:
             self._process.stdin.close()
-            return self._process.wait(PATIENCE)
+            return self._process.wait(LIMIT)
         finally:
             self.kill()
 
@@ -93,8 +93,8 @@ class Peer:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.kill()
-        self._process.wait(PATIENCE)
-        self._reader.join(PATIENCE)
+        self._process.wait(LIMIT)
+        self._reader.join(LIMIT)
         self._process.stdout.close()
         self._errors.close()
         try:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from peer import PATIENCE, Answer, Peer
+from peer import LIMIT, Answer, Peer
 from place import Place
 
 if sys.version_info >= (3, 11):
@@ -122,7 +122,7 @@ class Play:
         if "later" in step:
             self._later[step["later"]] = (peer, peer.send(line), line)
             return
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + LIMIT
         while True:
             answer = peer.ask(line)
             try:

@@ -1,4 +1,4 @@
-"""Installs a release as a stranger would: from build/dist, into a folder outside of the checkout."""
+"""Installs a release as a user does: from build/dist, into a folder outside of the checkout."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def python(folder: Path) -> None:
 
 def beside_the_guides() -> list[str]:
     """What programs of the guides import beside fencepost, in the versions that the tests have."""
-    wanted = (ROOT / "bindings-py" / "requirements-dev.txt").read_text()
-    return re.findall(r"^((?:fastapi|flask|starlette|httpx|django)==\S+)", wanted, re.MULTILINE)
+    pinned = (ROOT / "bindings-py" / "requirements-dev.txt").read_text()
+    return re.findall(r"^((?:fastapi|flask|starlette|httpx|django)==\S+)", pinned, re.MULTILINE)
 
 
 def node(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The crates of a release, in a stranger's project with the oldest libraries that the crates allow."""
+"""The crates of a release, in a user's project with the oldest libraries that the crates allow."""
 
 from __future__ import annotations
 

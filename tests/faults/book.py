@@ -1,4 +1,4 @@
-"""What a line of contenders protects: the counter of tests/mixed, and a book of who believed to hold when."""
+"""The resource of a workload: the counter of tests/mixed, and a book of the periods of valid grants."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from counter import CounterServer
 
 @dataclass(frozen=True)
 class Held:
-    """A grant that was believed in: its fence, and from when to when, in µs of this machine's clock."""
+    """A grant as its holder saw it: its fence, and from when to when it was valid, in µs of this machine."""
 
     fence: int
     since: int
@@ -22,15 +22,15 @@ class Held:
 class Resource(CounterServer):
     """The counter, served on a loopback port of its own, with a book.
 
-    `look FENCE` is for those who share the lock: it is refused to whoever comes after a higher exclusive
-    fence, and raises nothing. `held FENCE FROM TO` goes into the book.
+    `look FENCE` is for contenders that share the lock: it is refused after a higher exclusive fence, and does
+    not raise the highest fence. `held FENCE FROM TO` adds an entry to the book.
     """
 
     def __init__(self) -> None:
         self.book: list[Held] = []
-        #: How many grants each connection, that is each contender, has written down.
+        #: How many grants each connection, that is each contender, has recorded.
         self.tally: Tally[int] = Tally()
-        #: Those whose grant is one of several.
+        #: The contenders that share the lock.
         self._sharing: set[int] = set()
         self._changed = threading.Condition()
         super().__init__()
@@ -38,7 +38,7 @@ class Resource(CounterServer):
 
     @property
     def address(self) -> str:
-        """Where it is."""
+        """Its address."""
         return f"127.0.0.1:{self.port}"
 
     def answer(self, contender: int, words: list[bytes]) -> str:
@@ -49,7 +49,7 @@ class Resource(CounterServer):
                 return self.look(int(fence))
             case [b"held", fence, since, until]:
                 shared = contender in self._sharing
-                self.write_down(contender, Held(int(fence), int(since), int(until), shared))
+                self.record(contender, Held(int(fence), int(since), int(until), shared))
                 return "ok"
             case [b"read", *_]:
                 self._sharing.discard(contender)
@@ -60,21 +60,21 @@ class Resource(CounterServer):
         counter = self.counter
         return "stale" if fence < counter.highest else str(counter.value)
 
-    def write_down(self, contender: int, held: Held) -> None:
+    def record(self, contender: int, held: Held) -> None:
         """Adds a grant to the book."""
         with self._changed:
             self.book.append(held)
             self.tally[contender] += 1
             self._changed.notify_all()
 
-    def wait_for_everybody(self, since: Tally[int], contenders: int, times: int, patience: float) -> bool:
+    def wait_for_all(self, since: Tally[int], contenders: int, times: int, timeout: float) -> bool:
         """Waits until each of so many contenders has held so many times since that tally."""
 
         def served() -> bool:
             return sum(self.tally[each] >= since[each] + times for each in self.tally) >= contenders
 
         with self._changed:
-            return self._changed.wait_for(served, patience)
+            return self._changed.wait_for(served, timeout)
 
     def tallied(self) -> Tally[int]:
         """The tally as it is now."""
@@ -82,13 +82,13 @@ class Resource(CounterServer):
             return self.tally.copy()
 
     def take_book(self) -> list[Held]:
-        """What was written down since it was last taken."""
+        """The entries since the last call."""
         with self._changed:
             book, self.book = self.book, []
             return book
 
-    def forget_all(self) -> None:
-        """Begins to tally anew: somebody was killed, and is not to be waited for."""
+    def clear_tally(self) -> None:
+        """Begins a new tally, without a contender that was killed."""
         with self._changed:
             self.tally.clear()
 

@@ -1,4 +1,4 @@
-"""An ensemble of each version whose members can be cut off, and contenders at work on it."""
+"""An ensemble of each version whose members can be disconnected, and workers that use it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 sys.path += [str(TESTS / "interop" / "tests"), str(TESTS / "mixed"), str(TESTS / "selection")]
 
-from crew import Crew, Crews  # noqa: E402  # what it needs is found only now
 from ensemble import Ensemble  # noqa: E402
 from selection import VERSIONS, pytest_addoption, pytest_collection_modifyitems  # noqa: E402
+from workers import WorkerPool, Workers  # noqa: E402  # sys.path has its imports only now
 
 __all__ = ["pytest_addoption", "pytest_collection_modifyitems"]
 
@@ -28,7 +28,7 @@ TICK_MS = "2000"
 def ensemble(request: pytest.FixtureRequest) -> Iterator[Ensemble]:
     """Three members, each in a network namespace of its own."""
     ensemble = Ensemble(request.param)
-    # Contenders are many, and members that start again are to have the processor first.
+    # There are many contenders, and members that start again must get the processor first.
     if os.nice(0) < NICE:
         os.nice(NICE)
     yield ensemble
@@ -37,27 +37,27 @@ def ensemble(request: pytest.FixtureRequest) -> Iterator[Ensemble]:
 
 @pytest.fixture(scope="module")
 def slow() -> Iterator[Ensemble]:
-    """An ensemble whose servers are as slow to notice as servers are."""
+    """An ensemble with the ticks of production."""
     ensemble = Ensemble("3.9", "--tick", TICK_MS)
     yield ensemble
     ensemble.close()
 
 
 @pytest.fixture(scope="session")
-def crews(ensemble: Ensemble) -> Iterator[Crews]:
-    """The crew, and those in its place after a test that failed."""
-    crews = Crews(ensemble.members)
-    yield crews
-    crews.close()
+def pool(ensemble: Ensemble) -> Iterator[WorkerPool]:
+    """The workers, which are replaced after a test that failed."""
+    pool = WorkerPool(ensemble.members)
+    yield pool
+    pool.close()
 
 
 @pytest.fixture
-def crew(crews: Crews) -> Crew:
+def workers(pool: WorkerPool) -> Workers:
     """Contenders of every machine and language: they see all faults, one after the other."""
-    return crews.sound()
+    return pool.get()
 
 
 @pytest.fixture
 def root() -> str:
-    """A directory that nobody else uses."""
+    """A directory that no other test uses."""
     return f"/faults-{uuid.uuid4().hex[:8]}"

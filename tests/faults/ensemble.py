@@ -1,4 +1,4 @@
-"""Three members that can be killed, paused and cut off."""
+"""Three members that can be killed, paused and disconnected."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class Ensemble(Servers):
         leader = str(self.do("leader")["name"])
         return leader if what == "leader" else next(name for name in NAMES if name != leader)
 
-    def nothing_is_left(self, paths: list[str]) -> None:
-        """Waits until nobody contends any more."""
+    def wait_for_no_contenders(self, paths: list[str]) -> None:
+        """Waits until no contender has a node below these paths."""
         tree = Tree(self.hosts)
         try:
             for path in paths:

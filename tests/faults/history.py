@@ -1,4 +1,4 @@
-"""What has to be true of a line's book."""
+"""What must hold for the book of a workload."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from book import Held
 
 
 def conflicts(book: Iterable[Held], permits: int | None) -> list[str]:
-    """Who believed to hold what somebody else still believed to hold, and fences that went back.
+    """Grants that overlap in time, and fences that did not grow.
 
-    With permits, as many may hold at once, and their fences are in no order.
+    With permits, as many grants may overlap, and their fences are in no order.
     """
     found: list[str] = []
     active: list[Held] = []
-    exclusive = anybody = 0
+    exclusive = highest = 0
     for held in sorted(book, key=lambda held: held.since):
         active = [other for other in active if other.until > held.since]
         beside = [other for other in active if not (held.shared and other.shared)]
@@ -23,9 +23,9 @@ def conflicts(book: Iterable[Held], permits: int | None) -> list[str]:
         if permits is not None and len(active) >= permits:
             found.append(f"{held} beside {active}, of {permits}")
         if permits is None:
-            if held.fence <= (exclusive if held.shared else anybody):
-                found.append(f"{held} after the fence {exclusive if held.shared else anybody}")
-            anybody = max(anybody, held.fence)
+            if held.fence <= (exclusive if held.shared else highest):
+                found.append(f"{held} after the fence {exclusive if held.shared else highest}")
+            highest = max(highest, held.fence)
             if not held.shared:
                 exclusive = max(exclusive, held.fence)
         active.append(held)

@@ -1,19 +1,19 @@
-"""Queues that stand while a fault happens: a holder of every kind, and two behind it."""
+"""Queues during a fault: a holder of every kind, and two waiters behind it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from crew import close_all
-from lines import QUEUES, Queue
 from steer import Peer, wait_until
 from tree import Tree
+from workers import close_all
+from workloads import QUEUES, Queue
 
 WAITERS = 2
 
 
 class Queues:
-    """Holders in every language, and two sessions that wait behind each of them."""
+    """Holders in every language, and two waiters behind each of them."""
 
     def __init__(
         self, root: str, tree: Tree, holders: str, waiters: str, holders_ms: int, waiters_ms: int
@@ -23,9 +23,9 @@ class Queues:
         self.waiters = [Peer("rust-curator", waiters, waiters_ms) for _ in range(WAITERS)]
         self._tree = tree
 
-    def line_up(self) -> None:
-        """Has the holders hold, and the others queue behind them."""
-        for peer in self.everybody:
+    def fill(self) -> None:
+        """Lets the holders acquire, and then the waiters wait behind them."""
+        for peer in self.peers:
             peer.answer("ready")
         for queue in QUEUES:
             for _ in range(queue.times):
@@ -39,13 +39,13 @@ class Queues:
         self._wait_behind()
 
     @property
-    def everybody(self) -> list[Peer]:
+    def peers(self) -> list[Peer]:
         """All peers."""
         return [*self.holders.values(), *self.waiters]
 
     @property
     def paths(self) -> list[str]:
-        """Where their nodes are."""
+        """The paths of their nodes."""
         return [path for queue in QUEUES for path in self.path(queue).split(",")]
 
     def path(self, queue: Queue) -> str:
@@ -53,81 +53,81 @@ class Queues:
         return queue.path(self.root)
 
     def holder(self, queue: Queue) -> Peer:
-        """Who holds it."""
+        """The peer that holds it."""
         return self.holders[queue.holder]
 
-    def event(self, queue: Queue, name: str, **wanted: object) -> dict[str, object]:
+    def event(self, queue: Queue, name: str, **fields: object) -> dict[str, object]:
         """The holder's next event of this queue."""
-        return self.holder(queue).event(name, path=self.path(queue), **wanted)
+        return self.holder(queue).event(name, path=self.path(queue), **fields)
 
     def contenders(self) -> list[list[str]]:
-        """Who stands in each queue where that can be seen."""
+        """The contenders of each queue that is visible on the server."""
         return [self._tree.contenders(self.path(queue).split(",")[0]) for queue in QUEUES if queue.visible]
 
-    def stand_otherwise(self, before: list[list[str]], *, fewer: bool) -> None:
-        """Waits until fewer stand in each queue than before, or as many and not the same."""
+    def wait_for_change(self, before: list[list[str]], *, fewer: bool) -> None:
+        """Waits until each queue has fewer contenders than before, or as many and not the same ones."""
 
-        def otherwise() -> bool:
+        def changed() -> bool:
             pairs = zip(before, self.contenders(), strict=True)
             return all(now != then and (len(now) < len(then)) == fewer for then, now in pairs)
 
-        wait_until(otherwise, "those who were thrown out are gone, or queue again")
+        wait_until(changed, "the expired contenders have left the queues, or have joined them again")
 
-    def holders_doubt(self) -> None:
-        """Waits until every holder has heard that it cannot be sure any more."""
+    def holders_become_invalid(self) -> None:
+        """Waits until every holder has reported that its grant is not valid."""
         for queue in QUEUES:
             for _ in range(queue.times):
                 self.event(queue, "valid", valid=False)
 
     def holders_lose(self) -> list[int]:
-        """Waits until every holder has heard that it has lost, and tells until when it believed."""
+        """Waits until every holder has reported its loss; returns until when each one was valid."""
         ends = []
         for queue in QUEUES:
             path = self.path(queue)
             for _ in range(queue.times):
                 self.event(queue, "lost")
-            told = [each for each in self.holder(queue).heard("valid") if each["path"] == path]
-            doubts = [int(each["at"]) for each in told if not each["valid"]]
-            assert len(doubts) >= queue.times, f"{queue}: lost, and had no doubt: {told}"
-            # Of several permits the first to go lets the first waiter in.
-            ends.append(sorted(doubts)[-queue.times])
+            events = [each for each in self.holder(queue).unread("valid") if each["path"] == path]
+            invalid = [int(each["at"]) for each in events if not each["valid"]]
+            assert len(invalid) >= queue.times, f"{queue}: lost, but was never invalid: {events}"
+            # The first permit that is lost lets the first waiter in.
+            ends.append(sorted(invalid)[-queue.times])
         return ends
 
-    def holders_are_sure_again(self) -> None:
-        """Waits until every holder has heard that it holds for certain."""
+    def holders_become_valid(self) -> None:
+        """Waits until every holder has reported that its grant is valid."""
         for queue in QUEUES:
             for _ in range(queue.times):
                 self.event(queue, "valid", valid=True)
 
-    def nobody_is_granted(self) -> None:
-        """Nobody who waits has been granted so far."""
+    def no_waiter_is_granted(self) -> None:
+        """Checks that no waiter has been granted so far."""
         for waiter in self.waiters:
-            assert not waiter.heard("granted"), waiter.heard("granted")
+            assert not waiter.unread("granted"), waiter.unread("granted")
 
     def waiters_are_granted(self, order: Sequence[int] = (0, 1)) -> list[int]:
-        """Waits until all who wait have been granted, and tells when the first of each queue was."""
+        """Waits until all waiters have been granted; returns when the first one of each queue was."""
         first = []
         for queue in QUEUES:
             granted = [self.waiters[who].event("granted", path=self.path(queue)) for who in order]
-            if not self.together(queue):
+            if not self.unordered(queue):
                 fences = [int(each["czxid"]) for each in granted]
                 assert fences == sorted(fences), f"{queue}: {granted}"
             first.append(min(int(each["at"]) for each in granted))
         return first
 
-    def together(self, queue: Queue) -> bool:
-        """Whether those who wait are granted in no order: they share, or are not in a line."""
+    def unordered(self, queue: Queue) -> bool:
+        """Whether the waiters are granted in no order: they share the lock, or it has no wait queue."""
         return queue.waits.startswith(("read", "semaphore", "single"))
 
     def release(self) -> None:
-        """Has every holder give everything back."""
+        """Lets every holder release all that it holds."""
         for queue in QUEUES:
             for _ in range(queue.times):
                 self.holder(queue).ask(f"release {self.path(queue)}")
 
     def close(self) -> None:
-        """Ends everybody."""
-        close_all(self.everybody)
+        """Ends all peers."""
+        close_all(self.peers)
 
     def _wait_behind(self) -> None:
         for waiter in self.waiters:

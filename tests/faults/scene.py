@@ -1,20 +1,20 @@
-"""What stands on the servers while a fault happens, and what has to be true when it is over."""
+"""Runs the queues and the workers during a fault, and checks them afterwards."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from crew import Crew, kill_all
 from ensemble import Ensemble
 from queues import Queues
 from tree import Tree
+from workers import Workers, kill_all
 
 
 @contextmanager
 def at_work(
     ensemble: Ensemble,
-    crew: Crew,
+    workers: Workers,
     root: str,
     *,
     holders: str | None = None,
@@ -22,23 +22,23 @@ def at_work(
     holders_ms: int,
     waiters_ms: int,
 ) -> Iterator[Queues]:
-    """The queues stand and the crew works; then both end well, and nothing of them is left.
+    """Runs the queues and the workers during the body; then checks them, and that no node remains.
 
-    `holders` are the members that holders know, `others` those that everybody else knows; all, if not given.
+    `holders` are the members that holders connect to, `others` those of all other peers; the default is all.
     """
     tree = Tree(others or ensemble.hosts)
     queues = Queues(root, tree, holders or ensemble.hosts, others or ensemble.hosts, holders_ms, waiters_ms)
     try:
-        queues.line_up()
-        crew.work()
+        queues.fill()
+        workers.start()
         yield queues
-        crew.rest()
-        crew.check()
+        workers.stop()
+        workers.check()
     except BaseException:
-        # Some may stand still, or wait for ever.
-        kill_all(queues.everybody)
+        # Some peers may be paused, or wait for ever.
+        kill_all(queues.peers)
         raise
     finally:
         queues.close()
         tree.close()
-    ensemble.nothing_is_left([*crew.paths, *queues.paths])
+    ensemble.wait_for_no_contenders([*workers.paths, *queues.paths])

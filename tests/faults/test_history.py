@@ -1,4 +1,4 @@
-"""The book is read right: what must not be is found, and nothing else."""
+"""`conflicts` finds every violation in a book, and nothing else."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ from history import conflicts
         (2, [Held(2, 0, 10, True), Held(1, 5, 20, True), Held(3, 9, 20, True)], 1),
     ],
 )
-def test_what_must_not_be_is_found(permits: int | None, book: list[Held], found: int) -> None:
+def test_every_violation_is_found(permits: int | None, book: list[Held], found: int) -> None:
     assert len(conflicts(book, permits)) == found

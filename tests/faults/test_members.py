@@ -1,14 +1,14 @@
-"""Members go away, one after the other, and then all of them, while every machine is at work."""
+"""Members fail, one after the other, and then all of them, while every machine is at work."""
 
 from __future__ import annotations
 
 import pytest
-from crew import Crew
 from ensemble import CURES, NAMES, Ensemble
-from lines import QUEUES
 from scene import at_work
+from workers import Workers
+from workloads import QUEUES
 
-#: Of those whose member goes away: it ends soon after.
+#: The session timeout of the clients whose member fails.
 BRIEF_MS = 5000
 LONG_MS = 60_000
 
@@ -20,36 +20,36 @@ LONG_MS = 60_000
         ("isolate", "leader"),
     ],
 )
-def test_a_member_goes_away(ensemble: Ensemble, crew: Crew, root: str, fault: str, who: str) -> None:
+def test_a_member_fails(ensemble: Ensemble, workers: Workers, root: str, fault: str, who: str) -> None:
     victim = ensemble.member(who)
-    # Those who hold know no other member: their sessions end with it.
+    # The holders know no other member: their sessions end with it.
     holders, others = ensemble.address(victim), ensemble.others(victim)
     times = {"holders_ms": BRIEF_MS, "waiters_ms": LONG_MS}
-    with at_work(ensemble, crew, root, holders=holders, others=others, **times) as queues:
+    with at_work(ensemble, workers, root, holders=holders, others=others, **times) as queues:
         try:
             ensemble.do(f"{fault} {victim}")
-            doubted = queues.holders_lose()
+            valid_until = queues.holders_lose()
             granted = queues.waiters_are_granted()
-            # The others go on without it.
-            crew.wait_for_everybody()
+            # The workers go on without it.
+            workers.wait_for_all()
         finally:
             ensemble.do(f"{CURES[fault]} {victim}")
             ensemble.do("leader")
-        for queue, end, begin in zip(QUEUES, doubted, granted, strict=True):
-            assert end <= begin, f"{queue}: believed {end - begin} µs longer"
-        crew.wait_for_everybody()
+        for queue, end, begin in zip(QUEUES, valid_until, granted, strict=True):
+            assert end <= begin, f"{queue}: was valid {end - begin} µs too long"
+        workers.wait_for_all()
 
 
-def test_all_members_are_started_again(ensemble: Ensemble, crew: Crew, root: str) -> None:
-    with at_work(ensemble, crew, root, holders_ms=LONG_MS, waiters_ms=LONG_MS) as queues:
+def test_all_members_are_started_again(ensemble: Ensemble, workers: Workers, root: str) -> None:
+    with at_work(ensemble, workers, root, holders_ms=LONG_MS, waiters_ms=LONG_MS) as queues:
         for verb in ("kill", "start"):
             for name in NAMES:
                 ensemble.do(f"{verb} {name}")
         ensemble.do("leader")
-        # The sessions outlast it, with everything that is held: nobody else gets it.
-        queues.holders_doubt()
-        queues.holders_are_sure_again()
-        crew.wait_for_everybody()
-        queues.nobody_is_granted()
+        # The sessions survive, and the holders keep their locks: no waiter gets one.
+        queues.holders_become_invalid()
+        queues.holders_become_valid()
+        workers.wait_for_all()
+        queues.no_waiter_is_granted()
         queues.release()
         queues.waiters_are_granted()

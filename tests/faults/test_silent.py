@@ -1,6 +1,6 @@
-"""A member falls silent without closing a connection, as one does whose machine loses power.
+"""A member falls silent without closing a connection, as when its machine loses power.
 
-Holders are connected to it and know the other members, too: they reach these through proxies, which refuse
+Holders are connected to it, and reach the other members through proxies, which refuse
 connections until the holders are connected.
 """
 
@@ -10,10 +10,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from crew import close_all
 from ensemble import NAMES, Ensemble
-from lines import CLIENTS
 from steer import Peer
+from workers import close_all
+from workloads import CLIENTS
 
 #: Milliseconds.
 SESSION_MS = 10_000
@@ -23,7 +23,7 @@ BRIEF_MS = 5000
 
 
 class Others:
-    """The members beside one of them, through proxies."""
+    """All members except one, through proxies."""
 
     def __init__(self, ensemble: Ensemble, member: str) -> None:
         self._ensemble = ensemble
@@ -31,13 +31,13 @@ class Others:
         self.addresses = [str(proxy["address"]) for proxy in self._proxies]
 
     def connections(self) -> int:
-        """How many lead there."""
+        """The number of connections to them."""
         identities = {proxy["id"] for proxy in self._proxies}
         proxies = self._ensemble.do("list")["proxies"]
         return sum(proxy["connections"] for proxy in proxies if proxy["id"] in identities)
 
     def do(self, what: str) -> None:
-        """Has all proxies do this."""
+        """Gives this command to all proxies."""
         for proxy in self._proxies:
             self._ensemble.do(f"proxy-{what} {proxy['id']}")
 
@@ -53,7 +53,7 @@ def holders_at(
         others.do("cut")
         begin = time.monotonic()
         for phase in range(phases):
-            # This waits for no event: these prove their sessions later than those before.
+            # There is no event to wait for: these holders prove their sessions later than the holders before.
             time.sleep(max(0.0, begin + phase * session_ms / 3000 / phases - time.monotonic()))
             for name in CLIENTS:
                 holders[f"{root}/{name}-{phase}"] = Peer(name, hosts, session_ms)
@@ -77,13 +77,13 @@ def test_a_follower_that_falls_silent_costs_no_grant(slow: Ensemble, root: str) 
         end = time.monotonic() + 1.5 * SESSION_MS / 1000
         while time.monotonic() < end:
             for path, holder in holders.items():
-                assert not holder.heard("lost"), path
+                assert not holder.unread("lost"), path
             time.sleep(0.05)
         assert others.connections() >= len(holders)
         for path, holder in holders.items():
-            # Unsure while it had no connection, and sure again.
-            beliefs = [event["valid"] for event in holder.heard("valid")]
-            assert beliefs in ([], [False, True]), path
+            # It was invalid while it had no connection, and then valid again.
+            states = [event["valid"] for event in holder.unread("valid")]
+            assert states in ([], [False, True]), path
         other = Peer("rust-curator", slow.others(follower))
         try:
             for path, holder in holders.items():
@@ -105,6 +105,6 @@ def test_a_leader_that_falls_silent_ends_grants_by_their_own_time(slow: Ensemble
             for (path, holder), waiter in zip(holders.items(), waiters, strict=True):
                 end = int(holder.event("valid", path=path, valid=False)["at"])
                 begin = int(waiter.event("granted", path=path)["at"])
-                assert end <= begin, f"{path} was believed in {end - begin} µs too long"
+                assert end <= begin, f"{path} was valid {end - begin} µs too long"
     finally:
         close_all(waiters)

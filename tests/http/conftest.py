@@ -116,7 +116,7 @@ def server(control: Control, name: str, scope: str) -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def patient(control: Control, name: str, scope: str) -> Iterator[Server]:
+def waiting_server(control: Control, name: str, scope: str) -> Iterator[Server]:
     """A server whose requests wait for each other."""
     yield from serving(name, os.environ["FENCEPOST_REDIS"], scope=scope, wait=LONG)
 

@@ -24,39 +24,39 @@ def test_a_double_click_runs_once(server: Server, operation: Operation) -> None:
     assert operation.runs == 1
 
 
-def test_a_request_waits_for_the_running_one(patient: Server, operation: Operation) -> None:
+def test_a_request_waits_for_the_running_one(waiting_server: Server, operation: Operation) -> None:
     with ThreadPoolExecutor() as pool:
-        first = pool.submit(operation.post, patient, gate=1)
+        first = pool.submit(operation.post, waiting_server, gate=1)
         operation.wait_until_run()
-        others = [pool.submit(operation.post, patient, gate=1) for _ in range(3)]
+        others = [pool.submit(operation.post, waiting_server, gate=1) for _ in range(3)]
         operation.open_gate()
         for other in others:
             assert_replays(first.result(), other.result())
     assert operation.runs == 1
 
 
-def test_a_handler_survives_its_client(patient: Server, operation: Operation) -> None:
-    with patient.connect() as connection:
+def test_a_handler_survives_its_client(waiting_server: Server, operation: Operation) -> None:
+    with waiting_server.connect() as connection:
         connection.sendall(operation.raw(gate=1))
         operation.wait_until_run()
     # The server has seen the end of that connection, once it answers another one.
-    assert patient.client.get("/ready").status_code == 200
+    assert waiting_server.client.get("/ready").status_code == 200
     operation.open_gate()
-    retry = operation.post(patient, gate=1)
+    retry = operation.post(waiting_server, gate=1)
     assert (retry.status_code, retry.json()["run"], retry.headers[REPLAYED]) == (201, 1, "true")
     assert operation.runs == 1
 
 
-def test_a_stream_survives_its_client(patient: Server, operation: Operation) -> None:
+def test_a_stream_survives_its_client(waiting_server: Server, operation: Operation) -> None:
     query: dict[str, Any] = {"pieces": 3, "gate": 1}
-    with patient.connect() as connection:
+    with waiting_server.connect() as connection:
         connection.sendall(operation.raw(**query))
         received = b""
         while received.count(b"piece\n") < 1:
             received += connection.recv(65536)
-    assert patient.client.get("/ready").status_code == 200
+    assert waiting_server.client.get("/ready").status_code == 200
     operation.open_gate()
-    retry = operation.post(patient, **query)
+    retry = operation.post(waiting_server, **query)
     assert (retry.status_code, retry.content, retry.headers[STORED]) == (201, b"", "false")
     assert operation.runs == 1
 

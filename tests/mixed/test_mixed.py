@@ -26,7 +26,7 @@ CONTENDERS = {
 }
 
 #: Bounds every wait; nothing here takes nearly as long.
-PATIENCE = 120
+LIMIT = 120
 
 
 @pytest.fixture(params=["zk", "redis"])
@@ -65,7 +65,7 @@ def start(
 
 def finish(language: str, contender: subprocess.Popen[str]) -> dict[str, int]:
     """Waits for a contender, and reads what it reports."""
-    out, err = contender.communicate(timeout=PATIENCE)
+    out, err = contender.communicate(timeout=LIMIT)
     assert contender.returncode == 0, f"{language} ended with {contender.returncode}: {err}"
     report: dict[str, int] = json.loads(out.splitlines()[-1])
     return report
@@ -91,9 +91,9 @@ def test_killed_holders_block_no_waiter(url: str, counter: CounterServer) -> Non
     victims = [start(language, url, name, endless, counter) for language in CONTENDERS]
     running = [(language, start(language, url, name, rounds, counter)) for language in CONTENDERS]
     for step, victim in enumerate(victims, start=1):
-        assert counter.counter.wait_for(step * 10, PATIENCE), "the contenders stand still"
+        assert counter.counter.wait_for(step * 10, LIMIT), "the contenders stand still"
         victim.send_signal(signal.SIGKILL)
-        victim.communicate(timeout=PATIENCE)
+        victim.communicate(timeout=LIMIT)
     reports = [finish(language, contender) for language, contender in running]
     assert [report["done"] for report in reports] == [rounds] * len(running)
     assert counter.counter.lost_updates == 0

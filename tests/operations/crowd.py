@@ -23,7 +23,7 @@ class Outcome:
 
 
 def start() -> list[Worker]:
-    """The workers. Neighbours have different languages."""
+    """The workers. Two consecutive ones have different languages."""
     return [Worker(LANGUAGES[number % len(LANGUAGES)]) for number in range(CLIENTS)]
 
 

@@ -1,4 +1,4 @@
-"""What callers were told and what operations did; and whether that may be so."""
+"""The results that callers received, the effects of operations, and whether both are correct."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class Effect:
 class History:
     """Of many keys."""
 
-    #: The results that callers were told, by the key.
+    #: The results that callers received, by the key.
     results: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     _lock: Lock = field(default_factory=Lock)
 
-    def told(self, key: str, result: str) -> None:
-        """A caller was told this result."""
+    def record(self, key: str, result: str) -> None:
+        """Records a result that a caller received."""
         with self._lock:
             self.results[key].append(result)
 
@@ -48,8 +48,8 @@ class History:
             fences = [effect.fence for effect in in_order]
             if any(fence >= after for fence, after in pairwise(fences)):
                 found.append(f"the fences do not grow: {key}: {in_order}")
-        strangers = effects.keys() | answers.keys() | self.results.keys()
-        found += [f"nobody has asked for {key}" for key in strangers - policies.keys()]
+        known = effects.keys() | answers.keys() | self.results.keys()
+        found += [f"no caller has claimed {key}" for key in known - policies.keys()]
         return found
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import redis
 from kazoo.client import KazooClient  # type: ignore[import-untyped]
-from peer import PATIENCE
+from peer import LIMIT
 from worker import Server
 
 #: For how long a tombstone may live, in ms.
@@ -21,18 +21,18 @@ def make_directories(server: Server) -> None:
             client.ensure_path(f"/fencepost/{server.scope}")
             made = [client.create_async(f"/fencepost/{server.scope}/{each:02x}") for each in range(256)]
             for each in made:
-                each.get(PATIENCE)
+                each.get(LIMIT)
 
 
 def remains(server: Server, keys: Iterable[str]) -> list[str]:
     """What is left of these operations and should not be. Workers have warmed up with others."""
-    wanted = set(keys)
-    return _redis(server, wanted) if server.family == "redis" else _zookeeper(server, wanted)
+    expected = set(keys)
+    return _redis(server, expected) if server.family == "redis" else _zookeeper(server, expected)
 
 
-def _redis(server: Server, wanted: set[str]) -> list[str]:
+def _redis(server: Server, expected: set[str]) -> list[str]:
     host, port = server.address.split(":")
-    records = {f"fencepost:{{{server.scope}/{key}}}" for key in wanted}
+    records = {f"fencepost:{{{server.scope}/{key}}}" for key in expected}
     with redis.Redis(host, int(port), decode_responses=True) as client:
         left = {key: client.pttl(key) for key in client.scan_iter(f"*{server.scope}*", 1000)}
     # -2: it has ended in the meantime.
@@ -42,23 +42,23 @@ def _redis(server: Server, wanted: set[str]) -> list[str]:
     return found + sorted(records - left.keys())
 
 
-def _zookeeper(server: Server, wanted: set[str]) -> list[str]:
+def _zookeeper(server: Server, expected: set[str]) -> list[str]:
     found, scope = [], f"/fencepost/{server.scope}"
     with _kazoo(server) as client:
         for bucket in client.get_children(scope):
             for key in client.get_children(f"{scope}/{bucket}"):
                 children = client.get_children(f"{scope}/{bucket}/{key}")
                 found += [f"{key} has {child}" for child in children]
-                if key not in wanted and not key.startswith("warm-"):
+                if key not in expected and not key.startswith("warm-"):
                     found.append(key)
-                wanted.discard(key)
-    return found + sorted(wanted)
+                expected.discard(key)
+    return found + sorted(expected)
 
 
 @contextmanager
 def _kazoo(server: Server) -> Iterator[KazooClient]:
     client = KazooClient(server.address)
-    client.start(PATIENCE)
+    client.start(LIMIT)
     try:
         yield client
     finally:

@@ -77,7 +77,7 @@ class Scene:
         for victim, (_, worker) in zip(self.victims, self.rescuers(), strict=True):
             policies |= victim.keys
             for key in (*victim.keys, victim.waiting):
-                self.history.told(key, worker.must("replayed", f"claim end retake {key}")["result"])
+                self.history.record(key, worker.must("replayed", f"claim end retake {key}")["result"])
         assert self.history.wrong(self._log, policies) == []
         assert remains(self.server, policies) == []
 
@@ -91,7 +91,7 @@ class Scene:
         if answer["answer"] == "claimed":
             self._run(worker, key)
         elif answer["answer"] == "replayed":
-            self.history.told(key, answer["result"])
+            self.history.record(key, answer["result"])
         else:
             refusal = {"block": "in-progress", "indeterminate": "indeterminate"}.get(policy)
             assert answer["answer"] == refusal, f"{worker.language}: {key}: {answer}"
@@ -100,7 +100,7 @@ class Scene:
         result = f"{key} of {worker.language}".encode().hex()
         worker.must("ok", f"effect {key} {key} {quote(str(self._log))}")
         worker.must("ok", f"complete {key} {result}")
-        self.history.told(key, result)
+        self.history.record(key, result)
 
     @staticmethod
     def at_once(do: Callable[[T], object], cases: Sequence[T]) -> None:

@@ -88,12 +88,12 @@ class Victim:
             # It was lost while it was on its way. The server knows what it has come to.
             answer = self.worker.ask(f"complete {key} {self.result(key)}")
         assert answer["answer"] in ("ok", "replayed"), f"{self.language}: {key}: {answer}"
-        self._history.told(key, answer.get("result", self.result(key)))
+        self._history.record(key, answer.get("result", self.result(key)))
 
     def refused(self, key: str, answer: Answer) -> None:
         """Notes what a claim has come to that does not run."""
         if answer["answer"] == "replayed":
-            self._history.told(key, answer["result"])
+            self._history.record(key, answer["result"])
         else:
             assert answer["answer"] in ("indeterminate", *LOSSES), f"{self.language}: {key}: {answer}"
 

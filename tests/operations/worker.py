@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from peer import PATIENCE, Answer, Peer
+from peer import LIMIT, Answer, Peer
 
 LANGUAGES = ("rust", "python-threads", "python-asyncio", "javascript", "c")
 POLICIES = ("retake", "block", "indeterminate")
@@ -57,7 +57,7 @@ def control(line: str) -> Answer:
     """The answer of the servers' control port, which must be that it is done."""
     host, port = os.environ["FENCEPOST_SERVERS"].split(":")
     address = (host, int(port))
-    with socket.create_connection(address, PATIENCE) as connection, connection.makefile("rw") as lines:
+    with socket.create_connection(address, LIMIT) as connection, connection.makefile("rw") as lines:
         print(line, file=lines, flush=True)
         answer: Answer = json.loads(lines.readline())
     assert answer["ok"], answer
@@ -66,7 +66,7 @@ def control(line: str) -> Answer:
 
 def wait_until(condition: Callable[[], Any], what: str) -> None:
     """Asks again and again, until it is so."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LIMIT
     while not condition():
         assert time.monotonic() < deadline, f"waited too long until {what}"
         time.sleep(0.005)
@@ -86,8 +86,8 @@ class Proxy:
         return total
 
     def counts(self) -> Answer:
-        """What has come since the beginning. A flight is a group of requests that the client sends without
-        waiting for an answer in between.
+        """The proxy's counts since the start. `flights` are round trips: requests that the client sends
+        together, without waiting for an answer in between, take one.
         """
         return control(f"proxy-count {self._identity}")
 

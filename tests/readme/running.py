@@ -22,7 +22,7 @@ COMMAND = (
 C_LIBRARIES = INSTALLED / "c" / "lib" if INSTALLED else ROOT / "build" / "c" / "lib"
 NODE_MODULES = ROOT / "bindings-wasm" / "node_modules"
 NPM_PACKAGE = INSTALLED / "node" / "node_modules" / "fencepost" if INSTALLED else ROOT / "bindings-wasm"
-PATIENCE = 600  # seconds: the Rust snippets are compiled
+LIMIT = 600  # seconds: the Rust snippets are compiled
 
 #: What connects to a server in the guides, by the variable that names the test server.
 USUAL = {"FENCEPOST_ZOOKEEPER": "localhost:2181", "FENCEPOST_REDIS": "localhost:6379"}
@@ -65,7 +65,7 @@ def on_real_servers(snippet: str) -> str:
 
 def run(*command: str, cwd: Path) -> str:
     """Runs a command; its output, or a failure that shows it."""
-    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.returncode == 0, f"{command[0]} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
     return done.stdout
 

@@ -92,10 +92,10 @@ def section(title: str) -> str:
 def test_the_reference_has_the_options_and_exit_codes_of_the_help(tmp_path: Path) -> None:
     shown = run(str(COMMAND), "exec", "--help", cwd=tmp_path)
     options, codes = shown.split("Exit codes:")
-    told = set(re.findall(r"^ +(?:-\w, )?(--[\w-]+)", options, re.MULTILINE)) - {"--help"}
-    assert told == set(re.findall(r"^\| (?:`-\w`, )?`(--[\w-]+)", section("exec"), re.MULTILINE))
-    told = set(re.findall(r"^  ([\dn+]+) ", codes, re.MULTILINE))
-    assert told == set(re.findall(r"^\| ([\dn+]+) \|", section("Exit codes"), re.MULTILINE))
+    documented = set(re.findall(r"^ +(?:-\w, )?(--[\w-]+)", options, re.MULTILINE)) - {"--help"}
+    assert documented == set(re.findall(r"^\| (?:`-\w`, )?`(--[\w-]+)", section("exec"), re.MULTILINE))
+    documented = set(re.findall(r"^  ([\dn+]+) ", codes, re.MULTILINE))
+    assert documented == set(re.findall(r"^\| ([\dn+]+) \|", section("Exit codes"), re.MULTILINE))
 
 
 def test_the_reference_has_the_variables() -> None:

@@ -104,8 +104,10 @@ def test_the_page_says_which_languages_have_an_error_of_the_client() -> None:
     rows = re.findall(r"^\| (5\d\d) \| `[a-z-]+` \| ([^|]+) \|", ERRORS, re.MULTILINE)
     assert len(rows) > 10
     every = ["c", "javascript", "python", "rust"]
-    told = {int(code): every if where == "all" else sorted(where.lower().split(", ")) for code, where in rows}
-    assert told == {code: [name for name in every if code in SOURCES[name][0]()] for code in told}
+    listed = {
+        int(code): every if where == "all" else sorted(where.lower().split(", ")) for code, where in rows
+    }
+    assert listed == {code: [name for name in every if code in SOURCES[name][0]()] for code in listed}
 
 
 def test_every_row_has_a_meaning_and_a_remedy() -> None:
@@ -154,10 +156,10 @@ def settings(server: str, kind: str, options: dict[str, object]) -> str:
 @pytest.mark.parametrize("row", rows("By kind"), ids=lambda row: row[0])
 def test_a_kind_has_the_options_on_the_page(row: list[str]) -> None:
     shown, *cells = row
-    told = dict(zip(("zookeeper", "redis"), (re.findall(r"`(\w+)`", cell) for cell in cells), strict=True))
-    told["memory"] = told["zookeeper"] + (told["redis"] if shown == "mutex" else [])
+    listed = dict(zip(("zookeeper", "redis"), (re.findall(r"`(\w+)`", cell) for cell in cells), strict=True))
+    listed["memory"] = listed["zookeeper"] + (listed["redis"] if shown == "mutex" else [])
     for kind in KINDS[shown]:
-        for server, names in told.items():
+        for server, names in listed.items():
             for name, (unit, *_) in OF_A_LOCK.items():
                 options: dict[str, object] = {name: SOME[unit]}
                 if "fair" in shown:
@@ -216,8 +218,8 @@ def test_what_is_required_has_no_default(kind: str, name: str) -> None:
 
 
 def test_every_default_is_tested() -> None:
-    told = {name: row[2] for name, row in OF_A_LOCK.items() if name not in DEFAULTS}
-    assert told == {
+    listed = {name: row[2] for name, row in OF_A_LOCK.items() if name not in DEFAULTS}
+    assert listed == {
         "max_hold": "none",
         "identifier": "none",
         "owner": "none",

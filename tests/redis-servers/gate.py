@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 from counter import CounterServer
-from servers import PATIENCE
+from servers import LIMIT
 
 
 class Gate(CounterServer):
@@ -32,7 +32,7 @@ class Gate(CounterServer):
     def wait_for_a_holder(self) -> None:
         """Waits until a contender waits for its answer: it holds the lock."""
         with self._changed:
-            assert self._changed.wait_for(lambda: self._waits, PATIENCE), "no contender holds the lock"
+            assert self._changed.wait_for(lambda: self._waits, LIMIT), "no contender holds the lock"
 
     def let_pass(self, writes: int) -> None:
         """Answers so many more."""

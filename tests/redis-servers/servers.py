@@ -25,7 +25,7 @@ KINDS = {
 }
 
 #: Bounds every wait, in seconds; nothing here takes nearly as long.
-PATIENCE = 60.0
+LIMIT = 60.0
 
 
 class Server:
@@ -61,7 +61,7 @@ class Server:
 def wait_until(condition: object, what: str) -> None:
     """Returns when the condition holds."""
     assert callable(condition)
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LIMIT
     while not condition():
         assert time.monotonic() < deadline, f"waited too long until {what}"
         time.sleep(0.01)

@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 from counter import CounterServer
-from servers import KINDS, PATIENCE, ROOT, Server, running, wait_until
+from servers import KINDS, LIMIT, ROOT, Server, running, wait_until
 from test_mixed import CONTENDERS, finish
 from test_mixed import start as start_among
 
@@ -105,7 +105,7 @@ def test_a_redirection_is_refused_with_its_remedy(
     cluster: tuple[Server, Server], language: str, counter: CounterServer
 ) -> None:
     contender = start(language, f"redis://{cluster[1].address}", "stock/42", ROUNDS, counter)
-    _, said = contender.communicate(timeout=PATIENCE)
+    _, said = contender.communicate(timeout=LIMIT)
     assert contender.returncode != 0
     assert "MOVED" in said, said
     assert "Redis Cluster" in said, said

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from servers import PATIENCE, ROOT, running, wait_until
+from servers import LIMIT, ROOT, running, wait_until
 
 STORIES = Path(__file__).resolve().parent / "stories.jsonl"
 SCRIPTS = ROOT / "core" / "src" / "redis" / "scripts"
@@ -86,7 +86,7 @@ def normal(error: str) -> str:
 @contextmanager
 def raw(port: int) -> Iterator[Raw]:
     with (
-        socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as made,
+        socket.create_connection(("127.0.0.1", port), timeout=LIMIT) as made,
         made.makefile("rwb") as stream,
     ):
         yield Raw(stream)
@@ -98,8 +98,8 @@ def texts(words: Command) -> Command:
     return [known.get(word, word) for word in words]
 
 
-def walk(port: int, lines: list[dict[str, Any]], told: Callable[[dict[str, Any], Any], None]) -> None:
-    """Carries out the stories; tells every answer with its line."""
+def walk(port: int, lines: list[dict[str, Any]], report: Callable[[dict[str, Any], Any], None]) -> None:
+    """Carries out the stories; reports every answer with its line."""
     with raw(port) as control:
 
         def turn(condition: str, begins: bool) -> None:
@@ -119,7 +119,7 @@ def walk(port: int, lines: list[dict[str, Any]], told: Callable[[dict[str, Any],
             elif "ask" in line:
                 # Subscriptions and users' rights belong to a connection.
                 with raw(port) as asking:
-                    told(line, asking.ask(texts(line["ask"])))
+                    report(line, asking.ask(texts(line["ask"])))
             else:
                 turn(str(line.get("condition") or line["over"]), begins="condition" in line)
 

@@ -1,4 +1,4 @@
-// Replays the transcripts on the public hub of the npm package, and compares what it says to the byte.
+// Replays the transcripts on the public hub of the npm package, and compares its outputs to the byte.
 //
 //     node tests/replay/replay.mjs [FILE...]
 //
@@ -281,9 +281,9 @@ function play(header, lines) {
     for (let over = false; !over; at += 1) {
       const output = hub.poll();
       over = output.type === "wait";
-      const said = JSON.stringify(fields(output));
-      if (said !== lines[at])
-        return `line ${at + 1}:\n  said     ${said}\n  expected ${lines[at]}`;
+      const returned = JSON.stringify(fields(output));
+      if (returned !== lines[at])
+        return `line ${at + 1}:\n  returned ${returned}\n  expected ${lines[at]}`;
     }
   }
   return undefined;

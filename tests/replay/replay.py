@@ -1,4 +1,4 @@
-"""Replays the transcripts on Python's public hub, and compares what it says to the byte.
+"""Replays the transcripts on Python's public hub, and compares its outputs to the byte.
 
     python tests/replay/replay.py [FILE...]      # or: pytest tests/replay
 
@@ -25,7 +25,7 @@ Step = dict[str, Any]
 
 
 class Difference(Exception):
-    """A hub has said something else than its transcript."""
+    """A hub has returned another output than its transcript."""
 
 
 def replay(text: str) -> None:
@@ -48,10 +48,10 @@ def play(header: Step, text: str) -> None:
         misuse = put(hub, step)
         if misuse != step.get("misuse"):
             raise Difference(f"line {number}: misuse {misuse}, expected {step.get('misuse')}")
-        for said in drain(hub):
+        for output in drain(hub):
             number, expected = next(lines, (number + 1, "nothing more"))
-            if said != expected:
-                raise Difference(f"line {number}:\n  said     {said}\n  expected {expected}")
+            if output != expected:
+                raise Difference(f"line {number}:\n  returned {output}\n  expected {expected}")
 
 
 def put(hub: Hub, step: Step) -> str | None:
@@ -124,7 +124,7 @@ INPUTS: dict[str, Callable[[Hub, int, Step], object]] = {
 
 
 def drain(hub: Hub) -> Iterator[str]:
-    """Everything that the hub says, up to its wait, as lines."""
+    """All outputs of the hub, up to its wait, as lines."""
     while True:
         output = hub.poll_output()
         yield json.dumps(fields(output), ensure_ascii=False, separators=(",", ":"))

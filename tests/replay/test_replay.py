@@ -24,14 +24,14 @@ def test_a_difference_is_found() -> None:
 
 
 def test_a_difference_names_the_promise() -> None:
-    text = (ROOT / "zookeeper" / "seal-lost.jsonl").read_text(encoding="utf-8")
+    text = (ROOT / "zookeeper" / "confirming-probe-lost.jsonl").read_text(encoding="utf-8")
     with pytest.raises(
-        Difference, match=r"S3 may be broken: a client that believes .*\nthe case: The answer to a seal"
+        Difference, match=r"S3 may be broken: a client that believes .*\nthe case: The answer to a confirming"
     ):
         replay(text.replace('"target":"any"', '"target":"own"', 1))
 
 
 def test_an_unknown_promise_is_an_error() -> None:
-    text = (ROOT / "zookeeper" / "seal-lost.jsonl").read_text(encoding="utf-8")
+    text = (ROOT / "zookeeper" / "confirming-probe-lost.jsonl").read_text(encoding="utf-8")
     with pytest.raises(KeyError, match="S0"):
         replay(text.replace('"S3"', '"S0"', 1))

@@ -7,7 +7,7 @@ import sys
 
 from fleet import jars, packages
 from fleet.client import do
-from fleet.fleet import Wanted
+from fleet.fleet import Settings
 from fleet.run import complain, run
 
 
@@ -63,17 +63,17 @@ def count(text: str) -> int:
     return int(text)
 
 
-def wanted(options: argparse.Namespace) -> Wanted:
+def wanted(options: argparse.Namespace) -> Settings:
     """The servers that the options ask for."""
     redis = options.redis or options.redis_password or options.redis_tls
     if not (options.zookeeper or options.ensemble or redis):
-        return Wanted(
+        return Settings(
             tick_ms=options.tick,
             zookeeper_version=options.zookeeper_version,
             optimise=options.optimise,
             namespaces=options.namespaces,
         )
-    return Wanted(
+    return Settings(
         zookeeper=options.zookeeper,
         ensemble=options.ensemble or options.namespaces,
         redis=options.redis or 0,

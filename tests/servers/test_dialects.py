@@ -32,7 +32,7 @@ def cuts(data: bytes) -> Iterator[list[bytes]]:
 
 
 def play(dialect: Dialect, talk: Talk, how: int) -> tuple[list[str], list[str]]:
-    """What is understood of a talk: the requests, and what was answered or told unasked, in order."""
+    """The parsed requests of a conversation, and the answers and events, in order."""
     seen: list[str] = []
     answered: list[str] = []
     for speaker, data in talk:

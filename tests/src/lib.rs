@@ -1,7 +1,7 @@
-//! Transcripts: what a hub is told and what it says, the same in every language.
+//! Transcripts: the inputs of a hub and the outputs that it must return, the same in every language.
 //!
 //! - [`transcript`]: the format, the replayer in Rust, the recorder.
-//! - [`cases`]: what the recorder is told, case by case; each says why it exists.
+//! - [`cases`]: the recorded cases. Each has its purpose in one line.
 
 pub mod cases;
 pub mod transcript;

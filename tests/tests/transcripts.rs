@@ -1,4 +1,4 @@
-//! Every transcript is replayed on the public hub, and is what its case tells.
+//! Every transcript is replayed on the public hub, and is what its case records.
 
 use std::{
     collections::BTreeMap,
@@ -49,7 +49,7 @@ fn every_transcript_is_replayed_to_the_byte() {
 }
 
 #[test]
-fn every_transcript_is_what_its_case_tells() {
+fn every_transcript_is_what_its_case_records() {
     let mut transcripts = transcripts();
     for case in cases::all() {
         let (name, text) = (case.file(), case.text());
@@ -79,13 +79,14 @@ fn a_difference_is_found() {
 fn a_difference_names_the_promise_and_an_unknown_one_is_an_error() {
     let case = cases::all()
         .into_iter()
-        .find(|case| case.file() == "zookeeper/seal-lost.jsonl");
+        .find(|case| case.file() == "zookeeper/confirming-probe-lost.jsonl");
     let text = case.expect("a case that guards S3").text();
     let difference = transcript::replay(&text.replacen("\"command\":\"sync\"", "\"command\":\"get\"", 1));
     let difference = difference.unwrap_err();
     let promise = "S3 may be broken: a client that believes in its grant has it on the server";
     assert!(
-        difference.contains(promise) && difference.contains("the case: The answer to a seal is lost"),
+        difference.contains(promise)
+            && difference.contains("the case: The answer to a confirming probe is lost"),
         "{difference}"
     );
     let unknown = transcript::replay(&text.replacen("\"S3\"", "\"S0\"", 1)).unwrap_err();
@@ -97,12 +98,12 @@ fn a_difference_names_the_promise_and_an_unknown_one_is_an_error() {
 
 #[test]
 #[cfg_attr(panic = "abort", ignore = "there is no catching of a panic here")]
-fn a_story_that_the_hub_does_not_follow_is_refused() {
-    let story = |says: &'static [&'static str]| {
+fn a_case_that_the_hub_does_not_follow_is_refused() {
+    let story = |expected: &'static [&'static str]| {
         std::panic::catch_unwind(move || {
             let mut story = transcript::Recorder::new("redis", "it has to fail", None);
             let key = story.open(&serde_json::json!({"kind": "redis-string", "name": "a"}));
-            story.acquire(key).says(says);
+            story.acquire(key).returns(expected);
         })
     };
     assert!(story(&["call"]).is_ok());

@@ -102,7 +102,7 @@ static struct channel *changing(const struct driver *driver) {
 void channels_answer(struct driver *driver, const redisReply *reply) {
     struct channel *channel;
 
-    driver->subscriptions.heard = fencepost_now();
+    driver->subscriptions.last_received = fencepost_now();
     driver->subscriptions.pinged = false;
     if (reply->type == REDIS_REPLY_ARRAY) {
         if ((channel = find(driver, reply)) != NULL && on_message(channel, reply, driver->hub))
@@ -117,7 +117,7 @@ void channels_answer(struct driver *driver, const redisReply *reply) {
 }
 
 /* Handles every reply for a channel on a connection of the program. */
-static void heard(redisAsyncContext *context, void *reply, void *data) {
+static void received(redisAsyncContext *context, void *reply, void *data) {
     struct channel *channel = data;
     struct driver *driver = channel->driver;
     bool entered, over;
@@ -151,7 +151,7 @@ static bool send(struct driver *driver, struct channel *channel) {
 
     if (driver->subscriptions.ours)
         return redisAppendCommandArgv(&driver->subscriptions.context->c, 2, arguments, sizes) == REDIS_OK;
-    return redisAsyncCommandArgv(driver->subscriptions.context, heard, channel, 2, arguments, sizes) == REDIS_OK;
+    return redisAsyncCommandArgv(driver->subscriptions.context, received, channel, 2, arguments, sizes) == REDIS_OK;
 }
 
 /* Sends the next change, if none is in flight. */
@@ -217,7 +217,7 @@ void channel_unsubscribe(struct driver *driver, const fencepost_command *command
 }
 
 /* The connection has ended, or was not made. On a connection of the program, hiredis reports the channels that it knows
- * by `heard`, before this or after it. */
+ * by `received`, before this or after it. */
 void channels_fail(struct driver *driver) {
     struct link *link = &driver->subscriptions;
     struct channel *channel, *next;

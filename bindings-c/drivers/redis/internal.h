@@ -56,7 +56,7 @@ struct link {
     unsigned greetings;
     char trouble[160]; /* the server's error to a greeting */
     struct requests waiting, under_way;
-    uint64_t heard;                   /* when the server last sent something; for the driver's own subscriptions */
+    uint64_t last_received;           /* when the server last sent something; for the driver's own subscriptions */
     bool pinged;                      /* the driver has sent a ping since */
     void *session;                    /* the TLS session; NULL without TLS */
     int socket;                       /* the socket of the TLS session; hiredis has another one */

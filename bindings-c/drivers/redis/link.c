@@ -39,7 +39,7 @@ void link_ended(struct link *link, const char *why) {
 void link_ready(struct link *link) {
     link->phase = READY;
     link->driver->reached = true;
-    link->heard = fencepost_now();
+    link->last_received = fencepost_now();
     link->pinged = false;
     if (link == &link->driver->subscriptions)
         channels_send(link->driver);

@@ -11,7 +11,7 @@ uint64_t link_until(const struct link *link) {
     if (link->phase != READY)
         return link->deadline;
     if (link == &link->driver->subscriptions)
-        return link->driver->first_channel == NULL || !link->ours ? FENCEPOST_NEVER : link->heard + SILENCE;
+        return link->driver->first_channel == NULL || !link->ours ? FENCEPOST_NEVER : link->last_received + SILENCE;
     return link->under_way.first != NULL ? link->under_way.first->expires : FENCEPOST_NEVER;
 }
 
@@ -21,7 +21,7 @@ static void ping(struct link *link) {
 
     redisAppendFormattedCommand(&link->context->c, command, sizeof command - 1);
     link->unwritten = link->pinged = true;
-    link->heard = fencepost_now();
+    link->last_received = fencepost_now();
 }
 
 /* A connection of the program is silent: reports it, and leaves it open. If the program's loop reads it, the loop may

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Installs what was built, moves it, uses it as a stranger would, and removes it: install BUILD.
+"""Installs what was built, moves it, uses it as a user's program does, and removes it: install BUILD.
 
 With the archive of a release instead of BUILD, it unpacks that and uses it. The last line says how many tests
 have passed.

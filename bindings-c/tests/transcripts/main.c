@@ -1,4 +1,4 @@
-/* Replays transcripts on the public hub, and compares what it says to the byte: transcripts DIRECTORY... */
+/* Replays transcripts on the public hub, and compares its outputs to the byte: transcripts DIRECTORY... */
 #include <dirent.h>
 
 #include "../check.h"
@@ -59,11 +59,11 @@ static bool put(fencepost_hub *hub, const char *line, int number) {
     cJSON *step = cJSON_Parse(line);
     const char *misuse = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(step, "misuse"));
     int result = line_put(hub, step);
-    const char *said = result < 0 ? "unreadable" : fencepost_result_name(result);
-    bool right = strcmp(said, misuse == NULL ? "ok" : misuse) == 0;
+    const char *returned = result < 0 ? "unreadable" : fencepost_result_name(result);
+    bool right = strcmp(returned, misuse == NULL ? "ok" : misuse) == 0;
 
     if (!right)
-        printf("    line %d: %s, expected %s\n", number, said, misuse == NULL ? "ok" : misuse);
+        printf("    line %d: %s, expected %s\n", number, returned, misuse == NULL ? "ok" : misuse);
     cJSON_Delete(step);
     return right;
 }
@@ -75,18 +75,19 @@ static char *take(fencepost_hub *hub, char *line, int *number) {
     char *next;
 
     do {
-        struct text said = {NULL, 0, 0};
+        struct text returned = {NULL, 0, 0};
 
         next = next_line(line);
         ++*number;
         fencepost_hub_poll_output(hub, FENCEPOST_ALL, &output);
-        line_write(&said, &output);
-        if (line == NULL || strcmp(said.data, line) != 0) {
+        line_write(&returned, &output);
+        if (line == NULL || strcmp(returned.data, line) != 0) {
             printf(
-                "    line %d:\n      said     %s\n      expected %s\n", *number, said.data, line == NULL ? "" : line);
+                "    line %d:\n      returned %s\n      expected %s\n", *number, returned.data,
+                line == NULL ? "" : line);
             *number = 0;
         }
-        free(said.data);
+        free(returned.data);
         line = next;
     } while (*number != 0 && output.kind != FENCEPOST_OUTPUT_KIND_WAIT);
     return next;

@@ -583,7 +583,7 @@ class MemoryServer:
         """
 
     def resume(self, hub: int) -> None:
-        """Resumes the hub. It then hears what it has missed."""
+        """Resumes the hub. It then receives what it has missed."""
 
     def sessions(self) -> list[MemorySession]:
         """The hubs on this server that have not disconnected, in the order in which they connected."""
@@ -661,7 +661,7 @@ class MemoryMessage:
 
     @property
     def kind(self) -> Literal["request", "reply", "event"]:
-        """``event``: what a hub hears without a request: a watch has fired, or its session has changed."""
+        """``event``: what a hub receives without a request: a watch has fired, or its session has changed."""
 
     @property
     def command(self) -> int | None:

@@ -138,13 +138,13 @@ class Session:
         self._control(self._shared.server.reconnect)
 
     def pause(self) -> None:
-        """Pauses the client, as if its process were stopped: it hears nothing, sends nothing, and its calls
+        """Pauses the client, as if its process were stopped: it receives and sends nothing, and its calls
         wait. Its grants stay held, whatever happens on the server. A close resumes it.
         """
         self._control(self._shared.server.pause)
 
     def resume(self) -> None:
-        """Resumes the client. It then hears what it has missed."""
+        """Resumes the client. It then receives what it has missed."""
         self._control(self._shared.server.resume)
 
     def __repr__(self) -> str:

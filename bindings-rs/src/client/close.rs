@@ -18,7 +18,7 @@ pub(super) struct Closing {
     reported: AtomicBool,
 }
 
-/// The duty to report the end. Dropped, it is another call's.
+/// The duty to report the end. If it is dropped, another call has it.
 pub(super) struct Report<'a>(&'a AtomicBool);
 
 impl Closing {

@@ -23,7 +23,7 @@ pub(super) struct Contender {
     key: Key,
 }
 
-/// What a claim has come to.
+/// The result of a claim.
 pub(super) enum Opened {
     /// The contender may run the operation.
     Granted(Contender),
@@ -31,7 +31,7 @@ pub(super) enum Opened {
     Replayed(Box<Record>),
 }
 
-/// What a request about an operation or a value has come to.
+/// The result of a request about an operation or a value.
 pub(super) enum Stepped {
     Stored(Box<Record>),
     Replayed(Box<Record>),
@@ -51,7 +51,7 @@ impl Contender {
         }
     }
 
-    /// Looks at contenders from outside.
+    /// Inspects the contenders of a lock.
     pub(super) async fn inspect(
         shared: &Arc<Shared>,
         params: ContenderParams<'_>,
@@ -105,9 +105,9 @@ impl Contender {
         }
     }
 
-    /// Opens a machine and waits until it has come to something: a grant, or its end.
+    /// Opens a machine and waits for its grant or its end.
     ///
-    /// A grant that this task has not taken in time was given back. The task is back now, so it contends again, for the time that is left.
+    /// If this task did not take its grant in time, the client has released it. The task runs again now, so it contends again, for the time that is left.
     async fn open(
         shared: &Arc<Shared>,
         params: ContenderParams<'_>,
@@ -135,7 +135,7 @@ impl Contender {
             shared_state,
             key,
         };
-        // Dropped before the contender: what is under way goes first to the background task.
+        // This is dropped before the contender, so the commands in flight go to the background task first.
         let mut in_flight = InFlight::new(&shared.engine, key, commands);
         let end = in_flight
             .until(&contender.shared_state, |state| {
@@ -155,7 +155,7 @@ impl Contender {
         &self.shared_state.lock
     }
 
-    /// What the events so far say.
+    /// The state after the events so far.
     pub(super) fn state(&self) -> MutexGuard<'_, ContenderState> {
         self.shared_state.state()
     }
@@ -199,7 +199,7 @@ impl Contender {
             .await
     }
 
-    /// Ends a claim and waits for the server's word. A claim that the server has not ended can be ended again.
+    /// Ends a claim and waits for the server's confirmation. A claim that the server has not ended can be ended again.
     pub(super) async fn end_claim(&self, intent: Intent) -> Result<Answer, Error> {
         self.shared.engine.check_process()?;
         self.not_over()?;
@@ -214,7 +214,7 @@ impl Contender {
             .await
     }
 
-    /// Releases the grant and waits for the server's word.
+    /// Releases the grant and waits for the server's confirmation.
     pub(super) async fn release(&self) -> Result<(), Error> {
         self.shared.engine.check_process()?;
         self.not_over()?;
@@ -238,7 +238,7 @@ impl Contender {
         }
     }
 
-    /// Turns a writer's grant into a reader's and waits for the server's word.
+    /// Turns a writer's grant into a reader's and waits for the server's confirmation.
     pub(super) async fn downgrade(&self) -> Result<(), Error> {
         self.shared.engine.check_process()?;
         self.not_over()?;
@@ -272,7 +272,7 @@ impl Contender {
 
 impl Drop for Contender {
     fn drop(&mut self) {
-        // A fork's copy of it holds nothing.
+        // The copy in a forked process holds nothing.
         if self.shared.engine.check_process().is_err() {
             return;
         }

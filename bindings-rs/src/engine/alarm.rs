@@ -16,8 +16,8 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// A runtime with nothing else to do wakes a timer sooner than this.
 const LATE: Duration = Duration::from_millis(5);
 
-/// What I/O gets when an alarm fires late: as long as it is late, at most so much. Enough for a round trip to most servers, on a busy machine
-/// too.
+/// The longest time for I/O when an alarm fires late: it gets as long as the alarm is late, but not more. This is enough for a round trip to
+/// most servers, also on a busy machine.
 const GRACE: Duration = Duration::from_millis(150);
 
 /// An alarm for one time after another.
@@ -54,7 +54,7 @@ impl Alarm {
     }
 }
 
-/// What the future comes to, or `None` if that takes longer than the limit.
+/// The output of the future, or `None` if it takes longer than the limit.
 pub(crate) async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T> {
     let until = clock::now().plus(limit);
     let mut alarm = Alarm::default();

@@ -69,7 +69,7 @@ async fn run_until_closed(engine: Arc<Engine>, connection: Arc<dyn ConnectionTas
     left
 }
 
-/// The task has ended, or its runtime was shut down under it: no caller may go on waiting.
+/// The task has ended, or its runtime was shut down: no caller may go on waiting.
 struct End(Arc<Engine>);
 
 impl Drop for End {

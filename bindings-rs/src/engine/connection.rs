@@ -38,7 +38,7 @@ impl Engine {
             }
         };
         let mut waiting = pin!(within(limit, first));
-        // Whatever executor polls it: the timer is tokio's.
+        // Another executor may poll this, and the timer is tokio's.
         let first = poll_fn(|cx| {
             let _inside = self.runtime.inside();
             waiting.as_mut().poll(cx)

@@ -36,7 +36,7 @@ pub(crate) struct SharedState {
     pub(crate) trace: Trace,
 }
 
-/// What the events so far say of a contender.
+/// The state of a contender after the events so far.
 #[derive(Debug, Default)]
 pub(crate) struct ContenderState {
     /// The grant, with its present validity.
@@ -53,13 +53,13 @@ pub(crate) struct ContenderState {
     pub(crate) foreign_node: Option<String>,
     /// How often the grant was extended or confirmed.
     pub(crate) extensions: u64,
-    /// What a downgrade has come to.
+    /// The result of a downgrade.
     pub(crate) downgrade: Option<Result<(), Refused>>,
     /// A release has taken too long.
     pub(crate) unconfirmed: bool,
     /// A claim's grant has ended, and its end has not succeeded. The application may still end the claim.
     pub(crate) lost: Option<Lost>,
-    /// What the end of a claim has come to.
+    /// The result of the end of a claim.
     pub(crate) answer: Option<Result<Answer, Error>>,
     pub(crate) end: Option<End>,
     /// No contender uses its machine any more, so its watches are of no use.
@@ -72,13 +72,13 @@ pub(crate) struct ContenderState {
 #[derive(Clone, Debug)]
 pub(crate) enum End {
     Released,
-    /// It was no contender, but a look at some.
+    /// It was no contender, but a list of contenders.
     Found(Vec<Found>),
-    /// It was no contender, but stored something.
+    /// It was no contender, but a request that has stored a record.
     Completed(Box<Record>),
     /// The operation has had a result before.
     Replayed(Box<Record>),
-    /// It was no contender, but a look at a record.
+    /// It was no contender, but a read of a record.
     Looked(Option<Box<Record>>),
     /// It was no contender, but a sweep, which has deleted so many records.
     Swept(u64),
@@ -88,7 +88,7 @@ pub(crate) enum End {
     Failed(DriverFailed),
     /// The client was closed during the acquire or the release.
     Closed,
-    /// No task has taken the grant in time: it was given back, and the acquire contends again.
+    /// No task has taken the grant in time: the client has released it, and the acquire contends again.
     GivenBack,
 }
 
@@ -126,11 +126,11 @@ impl SharedState {
 
     /// Wakes those who wait. To be called outside of all locks, as it runs their wakers and the program's subscriber.
     pub(crate) fn wake(&self) {
-        self.trace.tell(&self.lock);
+        self.trace.report(&self.lock);
         self.changed.notify_waiters();
     }
 
-    /// Waits until `look` has seen what it looks for.
+    /// Waits until `look` returns a value.
     pub(crate) async fn until<T>(&self, mut look: impl FnMut(&ContenderState) -> Option<T>) -> T {
         loop {
             let mut changed = core::pin::pin!(self.changed());
@@ -179,7 +179,7 @@ impl SharedState {
                 let lost = Lost::caused(reason, cause, native).of(&self.lock);
                 self.trace.lost(&lost);
                 if self.is_claim {
-                    // A refusal that came just before says more.
+                    // A refusal that came just before has the details.
                     state.answer.get_or_insert_with(|| Err(lost.clone().into()));
                     state.lost = Some(lost);
                 } else {
@@ -241,7 +241,7 @@ impl SharedState {
         self.state().unwatched = true;
     }
 
-    /// The client is closed: a grant that is held is lost by that, and everything else is over.
+    /// The client is closed: a grant is lost with the reason of the close, and everything else ends.
     pub(super) fn close(&self) {
         let mut state = self.state();
         if state.end.is_some() {

@@ -34,7 +34,7 @@ pub(crate) trait ConnectionTask: Send + Sync {
     fn finish(self: Arc<Self>, limit: Instant) -> BoxFuture<'static, ()>;
 }
 
-/// Where a driver puts what it hears: the engine.
+/// Where a driver reports outcomes and notices: the engine.
 pub(crate) trait Sink: Send + Sync {
     /// The connection is made.
     fn connected(&self);
@@ -45,14 +45,14 @@ pub(crate) trait Sink: Send + Sync {
     /// The connection is refused, or is over for good: acquires are refused with this until there is one again.
     fn rejected(&self, reason: Refusal, native: Native);
 
-    /// The client library cannot carry out a call. It would fail again, so nothing is tried again: everything ends at once.
+    /// The client library cannot carry out a call. A retry would fail in the same way, so everything ends at once.
     #[cfg(feature = "zookeeper")]
     fn fail(&self, native: Native);
 
-    /// What the server or connection has said unasked.
+    /// A notice of the server or of the connection.
     fn notice(&self, notice: Notice);
 
-    /// Everything under way counts as in doubt: its connection is gone.
+    /// All commands in flight are in doubt: their connection is gone.
     #[cfg(feature = "zookeeper")]
     fn fail_in_flight(&self);
 
@@ -60,7 +60,7 @@ pub(crate) trait Sink: Send + Sync {
     fn wake(&self);
 }
 
-/// What has come of a command or a watch.
+/// The outcome of a command, or the event of a watch.
 pub(crate) enum Completed {
     /// A command's outcome.
     Outcome {
@@ -71,7 +71,7 @@ pub(crate) enum Completed {
         /// The watch that the command has set.
         watch: Option<BoxFuture<'static, Notice>>,
     },
-    /// What a watch has said.
+    /// The event of a watch.
     Notice(Notice),
     /// The client library could not carry out the call, and never will.
     #[cfg_attr(
@@ -95,7 +95,7 @@ impl Completed {
     }
 }
 
-/// Something under way, and whose it is.
+/// A command or a watch in flight, with the key of its contender.
 pub(crate) struct CommandFuture {
     pub(crate) key: Key,
     pub(crate) future: BoxFuture<'static, Completed>,

@@ -1,4 +1,4 @@
-//! Commands under way that the task of a contender awaits itself, while they are [lent](super::loans) to it.
+//! Commands in flight that the task of a contender awaits itself, while they are [delegated](super::delegated) to it.
 
 use alloc::sync::Arc;
 use core::{
@@ -11,31 +11,35 @@ use fencepost_core::Key;
 
 use super::{
     contender_state::{ContenderState, SharedState},
+    delegated::DelegatedCommands,
     driver::{CommandFuture, Completed},
     inputs::Engine,
-    loans::LentCommands,
     state::Awaits,
 };
 
-/// Commands of one contender. Dropped, it leaves what is still under way to the background task.
+/// Commands of one contender. When this is dropped, the background task awaits those that are still in flight.
 pub(crate) struct InFlight<'a> {
     engine: &'a Engine,
     key: Key,
-    lent: Option<Arc<LentCommands>>,
+    delegated: Option<Arc<DelegatedCommands>>,
 }
 
 impl<'a> InFlight<'a> {
     pub(crate) fn new(engine: &'a Engine, key: Key, commands: Vec<CommandFuture>) -> Self {
-        let lent = (!commands.is_empty()).then(|| {
-            let lent = Arc::<LentCommands>::default();
-            let _empty = lent.put(commands);
-            engine.lend(&lent);
-            lent
+        let delegated = (!commands.is_empty()).then(|| {
+            let delegated = Arc::<DelegatedCommands>::default();
+            let _empty = delegated.put(commands);
+            engine.delegate(&delegated);
+            delegated
         });
-        Self { engine, key, lent }
+        Self {
+            engine,
+            key,
+            delegated,
+        }
     }
 
-    /// Carries the commands through until `look` has seen what it looks for.
+    /// Awaits the commands until `look` returns a value.
     pub(crate) async fn until<T>(
         &mut self,
         contender: &SharedState,
@@ -44,18 +48,18 @@ impl<'a> InFlight<'a> {
         let mut changed = pin!(contender.changed());
         poll_fn(|cx| {
             loop {
-                let Some((lent, (key, answer))) = self.answer(cx) else {
-                    // First in line for the next change, then a look: nothing is missed in between.
+                let Some((delegated, (key, answer))) = self.answer(cx) else {
+                    // The task first waits for the next change, and then looks. So it misses no change.
                     while changed.as_mut().poll(cx).is_ready() {
                         changed.set(contender.changed());
                     }
                     return look(&mut contender.state()).map_or(Poll::Pending, Poll::Ready);
                 };
-                // What comes of the answer is seen here at once: out of the line, or this task would wake itself, and an idle thread
-                // would come and take it away.
+                // This task sees the effect of the answer at once. So it first stops waiting for changes: otherwise it would wake itself,
+                // and an idle thread might steal it.
                 changed.set(contender.changed());
                 let more = self.engine.complete(Awaits::Only(self.key), key, answer);
-                let left = lent.put(more);
+                let left = delegated.put(more);
                 if !left.is_empty() {
                     self.engine.await_in_background(left);
                 }
@@ -67,16 +71,20 @@ impl<'a> InFlight<'a> {
         .await
     }
 
-    fn answer(&self, cx: &mut Context<'_>) -> Option<(&LentCommands, (Key, Completed))> {
-        let lent = self.lent.as_deref()?;
+    fn answer(&self, cx: &mut Context<'_>) -> Option<(&DelegatedCommands, (Key, Completed))> {
+        let delegated = self.delegated.as_deref()?;
         let _inside = self.engine.runtime.inside();
-        Some((lent, lent.answer(cx)?))
+        Some((delegated, delegated.answer(cx)?))
     }
 }
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
-        let commands = self.lent.take().map(|lent| lent.recall()).unwrap_or_default();
+        let commands = self
+            .delegated
+            .take()
+            .map(|delegated| delegated.recall())
+            .unwrap_or_default();
         if !commands.is_empty() {
             self.engine.await_in_background(commands);
         }

@@ -18,8 +18,8 @@ use tokio::sync::Notify;
 
 use super::{
     contender_state::{ContenderParams, SharedState},
+    delegated::DelegatedCommands,
     driver::{CommandFuture, Driver},
-    loans::LentCommands,
     runtime::Runtime,
     state::{Awaits, Drained, State},
 };
@@ -71,7 +71,7 @@ impl Engine {
         })
     }
 
-    /// Fails in a fork of the process. Asked before anything is locked: who had locked it may be another thread, which no fork has.
+    /// Fails in a fork of the process. It is called before anything is locked: another thread may hold the lock, and a fork has no other threads.
     pub(crate) fn check_process(&self) -> Result<(), Error> {
         if process::id() == self.process {
             Ok(())
@@ -88,7 +88,7 @@ impl Engine {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts something in, and does everything that follows from it. Gives the commands that the caller has to await.
+    /// Puts an input in, and handles all its outputs. Returns the commands that the caller has to await.
     pub(super) fn put<T>(
         &self,
         awaits: Awaits,
@@ -117,7 +117,7 @@ impl Engine {
         (result, drained.for_caller)
     }
 
-    /// Opens a contender and has it acquire. Its commands are the caller's to await.
+    /// Opens a contender, which acquires. The caller has to await the commands.
     pub(crate) fn acquire(
         &self,
         params: ContenderParams<'_>,
@@ -159,18 +159,18 @@ impl Engine {
         }
     }
 
-    /// Says what the application wants of a contender. Its commands are the caller's to await.
+    /// Gives an intent to a contender. The caller has to await the commands.
     pub(crate) fn intent(&self, key: Key, intent: Intent) -> (Result<(), Misuse>, Vec<CommandFuture>) {
         self.put(Awaits::Only(key), |state, now| state.intent(now, key, intent))
     }
 
-    /// Remembers what a task awaits itself: it is recalled if the task takes long.
-    pub(super) fn lend(&self, lent: &Arc<LentCommands>) {
+    /// Stores which commands a task awaits itself. The background task recalls them if the task takes too long.
+    pub(super) fn delegate(&self, delegated: &Arc<DelegatedCommands>) {
         let earlier = {
             let mut state = self.state();
             let now = clock::now();
-            state.loans.lend(now, lent);
-            let due = state.loans.due();
+            state.delegations.delegate(now, delegated);
+            let due = state.delegations.due();
             state.arm(now, due)
         };
         if earlier {
@@ -213,13 +213,13 @@ impl Engine {
         let mut late = Vec::new();
         let mut recalled = Vec::new();
         let ((), more) = self.put(Awaits::All, |state, now| {
-            // Taken under the lock of the state: an acquire finds a contender either among the jobs, or closed.
+            // The jobs are taken under the lock of the state, so an acquire finds a contender either among the jobs, or closed.
             jobs = mem::take(&mut *self.jobs());
             late = state.close_contenders(mem::take(&mut jobs.closing));
             if !timed_out {
                 return;
             }
-            recalled = state.loans.recall(now);
+            recalled = state.delegations.recall(now);
             late.extend(state.give_back(now));
             state.hub.handle_timeout();
             while state.releases.front().is_some_and(|(due, _)| *due <= now) {
@@ -250,7 +250,7 @@ impl Engine {
         self.state().hub.pending()
     }
 
-    /// How many contenders a closed client has to leave behind: the server has not answered for them, or has not let go.
+    /// How many contenders a closed client has to leave behind: the server has not answered for them, or still has their locks.
     pub(crate) fn left(&self) -> usize {
         let state = self.state();
         state.hub.pending().saturating_add(state.hub.unreleased())

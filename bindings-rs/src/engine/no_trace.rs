@@ -14,5 +14,5 @@ impl Trace {
     pub(super) const fn lost(&self, _lost: &Lost) {}
     pub(super) const fn refused(&self, _refused: &Refused) {}
     pub(super) const fn end(&self, _end: &End) {}
-    pub(super) const fn tell(&self, _subject: &Shown) {}
+    pub(super) const fn report(&self, _subject: &Shown) {}
 }

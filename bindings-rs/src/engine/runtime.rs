@@ -16,7 +16,7 @@ impl Runtime {
     /// [`Error::NoRuntime`] if there is none, or if it lacks timers.
     pub(crate) fn here() -> Result<Self, Error> {
         let handle = Handle::try_current().map_err(|_none| Error::NoRuntime)?;
-        // Tokio tells of missing timers by a panic alone. Here nothing is locked or half done yet.
+        // Tokio reports missing timers only by a panic. At this point nothing is locked, and nothing is half done.
         let timers = || drop(tokio::time::sleep(core::time::Duration::ZERO));
         panic::catch_unwind(timers).map_err(|_panic| Error::NoRuntime)?;
         Ok(Self(handle))
@@ -27,7 +27,7 @@ impl Runtime {
     pub(crate) fn with_sockets() -> Result<Self, Error> {
         let runtime = Self::here()?;
         let Ok(socket) = std::net::UdpSocket::bind((core::net::Ipv4Addr::LOCALHOST, 0)) else {
-            // What is the matter with this machine's network, the first connection will say.
+            // The first connection reports problems of this computer's network.
             return Ok(runtime);
         };
         let watched = AssertUnwindSafe(move || {
@@ -38,7 +38,7 @@ impl Runtime {
         Ok(runtime)
     }
 
-    /// Has what follows run inside the runtime. The caller's task may be one of another executor, or of a runtime without
+    /// Enters the runtime until the returned guard is dropped. The caller's task may be one of another executor, or of a runtime without
     /// timers.
     pub(crate) fn inside(&self) -> EnterGuard<'_> {
         self.0.enter()

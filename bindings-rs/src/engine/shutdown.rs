@@ -18,7 +18,7 @@ impl Engine {
         self.state().check_open()
     }
 
-    /// The client library cannot carry out a call. It would fail again, so nothing is tried again: everything ends at once.
+    /// The client library cannot carry out a call. A retry would fail in the same way, so everything ends at once.
     pub(super) fn end_failed(&self, native: Native) {
         let failed = DriverFailed::new(native);
         self.state().failed.get_or_insert_with(|| failed.clone());
@@ -38,7 +38,7 @@ impl Engine {
         self.state().failed.clone()
     }
 
-    /// Closes the client: everything held is lost and released, everything waited for is given up.
+    /// Closes the client: its grants are lost and released, and its acquires are cancelled.
     pub(crate) fn shutdown(&self) {
         let contenders = self
             .put(Awaits::Nothing, |state, _now| {
@@ -55,7 +55,7 @@ impl Engine {
         self.connection_changed.notify_waiters();
     }
 
-    /// There is no background task any more: nothing will come.
+    /// The background task has ended, so no outcome or notice will come.
     pub(crate) fn abandon(&self) {
         self.end_all(|contender, held| {
             let detail = Some("the client's runtime was shut down".into());
@@ -67,7 +67,7 @@ impl Engine {
         });
     }
 
-    /// Ends every contender without the server: `how` says in which way, by whether it has been granted.
+    /// Ends every contender without the server. `how` returns the end, given whether the contender had been granted.
     fn end_all(&self, how: impl Fn(&SharedState, bool) -> End) {
         let contenders = {
             let mut state = self.state();

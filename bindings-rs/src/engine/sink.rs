@@ -12,7 +12,7 @@ use super::{
 use crate::{Native, Refused};
 
 impl Engine {
-    /// Takes what has come of a command or a watch.
+    /// Takes the outcome of a command, or the event of a watch.
     pub(crate) fn complete(&self, awaits: Awaits, key: Key, completed: Completed) -> Vec<CommandFuture> {
         if let Completed::Fault(native) = completed {
             self.end_failed(native);

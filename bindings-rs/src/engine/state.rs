@@ -16,13 +16,13 @@ use super::{
     command_errors::CommandErrors,
     contender_ids::ContenderIds,
     contender_state::{ContenderState, End, SharedState},
+    delegated::Delegations,
     driver::{CommandFuture, Completed, Driver},
-    loans::Loans,
     unclaimed::Unclaimed,
 };
 use crate::{DriverFailed, Error, Native, Refused};
 
-/// How long a release waits for the server's word.
+/// How long a release waits for the server's confirmation.
 const CONFIRM_WITHIN: Duration = Duration::from_secs(5);
 
 /// The hub, and the calls that wait for its events.
@@ -38,8 +38,8 @@ pub(super) struct State {
     owners_errors: CommandErrors<64>,
     /// Releases, by the time when their callers stop waiting: each waits as long, so they stand in that order. Some are over.
     pub(super) releases: VecDeque<(Instant, Key)>,
-    /// Commands that tasks await themselves, for a while.
-    pub(super) loans: Loans,
+    /// Commands that tasks await themselves, for a short time.
+    pub(super) delegations: Delegations,
     pub(super) unclaimed: Unclaimed,
     /// When the background task wakes by itself.
     pub(super) armed: Option<Instant>,
@@ -70,7 +70,7 @@ pub(crate) enum Awaits {
     All,
 }
 
-/// What a drain has brought.
+/// What polling all outputs has returned.
 #[derive(Default)]
 pub(super) struct Drained {
     pub(super) for_caller: Vec<CommandFuture>,
@@ -89,7 +89,7 @@ impl State {
             in_flight: SortedMap::new(),
             owners_errors: CommandErrors::default(),
             releases: VecDeque::new(),
-            loans: Loans::default(),
+            delegations: Delegations::default(),
             unclaimed: Unclaimed::default(),
             armed: None,
             seed,
@@ -109,7 +109,7 @@ impl State {
         }
     }
 
-    /// Says what the application wants of a contender.
+    /// Gives an intent to a contender.
     pub(super) fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
         let (releases, downgrades) = (intent == Intent::Release, intent == Intent::Downgrade);
         self.hub.intent(key, intent)?;
@@ -128,7 +128,7 @@ impl State {
         Ok(())
     }
 
-    /// Polls dry: hands commands to the driver in their order, and takes events in.
+    /// Polls all outputs: passes commands to the driver in their order, and stores events.
     pub(super) fn drain(&mut self, driver: &dyn Driver, now: Instant, awaits: Awaits, drained: &mut Drained) {
         loop {
             match self.hub.poll_output(None) {
@@ -150,7 +150,7 @@ impl State {
                     }
                 }
                 (key, Output::Event(event)) => {
-                    // The task of its own looks as soon as this returns.
+                    // The contender's own task looks as soon as this returns.
                     let seen = match awaits {
                         Awaits::Only(own) => own == key,
                         Awaits::Newest => self.newest == Some(key),
@@ -162,7 +162,7 @@ impl State {
                     let until = self.earliest(wait.until);
                     let earlier = self.arm(now, until);
                     let done = self.closed && self.hub.pending() == 0;
-                    // The background task itself sees both before it goes to sleep.
+                    // The background task sees both before it sleeps.
                     drained.wake_background = (earlier || done) && !matches!(awaits, Awaits::All);
                     return;
                 }
@@ -172,8 +172,8 @@ impl State {
         }
     }
 
-    /// Sees to it that the background task wakes in time; returns whether it has to be woken. It is left asleep for a time that has become too
-    /// early: of the many timers that locks set, hardly one ever fires.
+    /// Makes the background task wake in time; returns whether it has to be woken now. It is not woken if its time has become too early, because
+    /// most timers of locks never fire.
     pub(super) fn arm(&mut self, now: Instant, until: Option<Instant>) -> bool {
         let armed = self.armed.filter(|armed| *armed > now);
         let earlier = until.is_some_and(|until| armed.is_none_or(|armed| until < armed));
@@ -183,12 +183,12 @@ impl State {
 
     fn earliest(&mut self, until: Option<Instant>) -> Option<Instant> {
         let release = self.release_due();
-        let (recall, give_back) = (self.loans.due(), self.unclaimed.due());
+        let (recall, give_back) = (self.delegations.due(), self.unclaimed.due());
         let all = until.into_iter().chain(release).chain(recall).chain(give_back);
         all.min()
     }
 
-    /// Puts an event into its contender's state. `seen`: the task of the contender looks at once.
+    /// Stores an event in the state of its contender. `seen`: the task of the contender looks at once.
     fn on_event(&mut self, now: Instant, key: Key, event: Event, seen: bool) -> Option<Arc<SharedState>> {
         let contender = self.contenders.get(&key)?;
         if let Event::Acquired { grant } = &event
@@ -208,7 +208,7 @@ impl State {
         self.contenders.remove(&key)
     }
 
-    /// Closes contenders without events; returns their states, whose tasks are to be woken.
+    /// Closes contenders without events. Returns their states: the caller wakes their tasks.
     pub(super) fn close_contenders(&mut self, keys: Vec<Key>) -> Vec<Arc<SharedState>> {
         let mut closed = Vec::new();
         for key in keys {
@@ -244,8 +244,8 @@ impl State {
         }
     }
 
-    /// When the next caller of a release stops waiting. A release that is over is dropped here, once those before it are: to look for it
-    /// among thousands would cost each of them as much as all of its own work.
+    /// When the next caller of a release stops waiting. A finished release is removed here, after those before it: a search among thousands
+    /// of releases would cost as much as the release itself.
     fn release_due(&mut self) -> Option<Instant> {
         while let Some((due, key)) = self.releases.front() {
             if self.contenders.contains_key(key) {
@@ -256,7 +256,7 @@ impl State {
         None
     }
 
-    /// Gives back what no task has taken in time, and says whose that was.
+    /// Releases the grants that no task has taken in time. Returns their contenders.
     pub(super) fn give_back(&mut self, now: Instant) -> Vec<Arc<SharedState>> {
         let mut given = Vec::new();
         while let Some((key, contender)) = self.unclaimed.take_due(now) {
@@ -269,7 +269,7 @@ impl State {
         given
     }
 
-    /// Takes what has come of a command or a watch; gives the watch that is to be awaited next.
+    /// Takes the outcome of a command, or the event of a watch. Returns the watch that is to be awaited next.
     pub(super) fn complete(&mut self, key: Key, completed: Completed) -> Option<CommandFuture> {
         match completed {
             Completed::Outcome {
@@ -302,7 +302,7 @@ impl State {
                 let _accepted = self.hub.handle_notice(notice);
                 None
             }
-            // The engine takes a fault itself.
+            // The engine handles a fault itself.
             Completed::Fault(_) | Completed::Nothing => None,
         }
     }

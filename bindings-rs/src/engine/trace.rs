@@ -32,7 +32,7 @@ struct State {
     /// What the client has not reported yet.
     news: VecDeque<News>,
     /// Whether a thread is reporting the queue, in the order in which things happened.
-    telling: bool,
+    reporting: bool,
 }
 
 #[derive(Debug, Default)]
@@ -75,7 +75,7 @@ impl Trace {
             since: Instant::now(),
         };
         self.state().phase = phase;
-        self.tell(subject);
+        self.report(subject);
     }
 
     /// Keeps an event. Losses and refusals are kept as the client's errors.
@@ -104,7 +104,7 @@ impl Trace {
         self.keep(News::Refused(refused.clone()));
     }
 
-    /// Keeps an end that no event has told.
+    /// Keeps an end without an event.
     pub(super) fn end(&self, end: &End) {
         self.keep(match end {
             End::Lost(lost) => News::Lost(lost.clone()),
@@ -115,20 +115,20 @@ impl Trace {
         });
     }
 
-    /// Tells what has been kept. Outside of all locks.
-    pub(super) fn tell(&self, subject: &Shown) {
+    /// Reports what has been kept. Outside of all locks.
+    pub(super) fn report(&self, subject: &Shown) {
         let mut state = self.state();
-        while !state.telling && !matches!(state.phase, Phase::None) {
+        while !state.reporting && !matches!(state.phase, Phase::None) {
             let Some(news) = state.news.pop_front() else {
                 return;
             };
-            state.telling = true;
+            state.reporting = true;
             let phase = mem::take(&mut state.phase);
             drop(state);
             let phase = phase.after(news, subject);
             state = self.state();
             state.phase = phase;
-            state.telling = false;
+            state.reporting = false;
         }
     }
 
@@ -142,7 +142,7 @@ impl Trace {
 }
 
 impl Phase {
-    /// Tells one thing. Returns the phase that follows.
+    /// Reports one item. Returns the phase after it.
     fn after(self, news: News, subject: &Shown) -> Self {
         let (of, name) = (subject.of(), subject.as_str());
         match (self, news) {
@@ -188,14 +188,14 @@ impl Phase {
                 }
             }
             (phase, news) => {
-                phase.tell(&news, of, name);
+                phase.report(&news, of, name);
                 phase
             }
         }
     }
 
-    /// Tells what ends no phase.
-    fn tell(&self, news: &News, of: &str, name: &str) {
+    /// Reports an item that does not end the phase.
+    fn report(&self, news: &News, of: &str, name: &str) {
         let (Self::Wait { span, .. } | Self::Hold { span, .. }) = self else {
             return;
         };

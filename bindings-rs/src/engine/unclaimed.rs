@@ -19,7 +19,7 @@ const AT_MOST: Duration = Duration::from_secs(10);
 pub(super) struct Unclaimed(BTreeMap<(Instant, Key), Arc<SharedState>>);
 
 impl Unclaimed {
-    /// A grant has come while no task of its own was looking.
+    /// A grant has come while no task was waiting for it.
     pub(super) fn granted(&mut self, now: Instant, key: Key, contender: &Arc<SharedState>, grant: &Grant) {
         let half = grant.remaining(now).map_or(AT_MOST, |lease| lease / 2);
         self.0

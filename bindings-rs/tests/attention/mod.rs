@@ -7,7 +7,7 @@ use futures_util::poll;
 
 use crate::scenarios::{soon, unique, waits};
 
-/// Longer than commands are lent to a task.
+/// Longer than commands are delegated to a task.
 const REST: Duration = Duration::from_millis(400);
 
 /// On Redis, grants that the client soon gives back if no task takes them: after half of a lease.
@@ -25,7 +25,7 @@ pub(crate) async fn an_acquire_that_is_not_polled_holds_nothing(url: &str) {
         fencepost::connect(url).await.unwrap(),
         fencepost::connect(url).await.unwrap(),
     );
-    // From an acquire that was polled once to one that may have the lock already.
+    // From an acquire that was polled once to one that may already have the lock.
     for polls in 1..4 {
         let name = unique("resting");
         let mine = a.lock_with(&name, brief(url)).unwrap();
@@ -33,7 +33,7 @@ pub(crate) async fn an_acquire_that_is_not_polled_holds_nothing(url: &str) {
         let mut resting = pin!(mine.acquire());
         for _ in 0..polls {
             if let std::task::Poll::Ready(granted) = poll!(&mut resting) {
-                // It was faster: a grant that a program has is its own affair.
+                // The acquire was faster. The client does not release a grant that the program has.
                 granted.unwrap().release().await.unwrap();
                 break;
             }
@@ -60,11 +60,11 @@ pub(crate) async fn a_waiter_that_is_not_polled_queues_again(url: &str) {
     let mut resting = pin!(mine.acquire());
     let mut limited = pin!(mine.acquire_within(Duration::from_millis(700)));
     assert!(waits(async { tokio::join!(&mut resting, &mut limited) }).await);
-    // Both rest now. The lock comes to one of them, and to the other one after it; both have to pass it on.
+    // No task polls either of them now. The lock comes first to one of them and then to the other one, and the client has to release both grants.
     soon(held.release()).await.unwrap();
     let next = soon(theirs.acquire()).await.unwrap();
     assert!(waits(&mut resting).await);
-    // Its time has run out while somebody else held the lock.
+    // Its time has ended while another contender held the lock.
     assert!(soon(&mut limited).await.unwrap().is_none());
     soon(next.release()).await.unwrap();
     let grant = soon(resting).await.unwrap();
@@ -82,7 +82,7 @@ pub(crate) async fn a_call_that_is_not_polled_delays_no_other(url: &str) {
     let mut extending = Box::pin(grant.extend());
     let polled_once = poll!(&mut extending);
     tokio::time::sleep(REST).await;
-    // Its answer may concern others: a confirmation of the session does.
+    // Other contenders may need its answer, for example that of a confirmation of the session.
     let other = client.lock(&unique("other")).unwrap();
     soon(soon(other.acquire()).await.unwrap().release())
         .await
@@ -126,7 +126,7 @@ pub(crate) async fn a_close_that_is_dropped_goes_on(url: &str) {
     drop(grant);
 }
 
-/// Has the only thread work for so long that every timer is late.
+/// Keeps the only thread busy for so long that every timer is late.
 fn work(long: Duration) {
     std::thread::sleep(long);
 }
@@ -140,7 +140,7 @@ async fn turns(turns: usize) {
 pub(crate) async fn an_answer_beats_a_timer_that_is_late(url: &str) {
     let client = fencepost::connect(url).await.unwrap();
     let limit = Duration::from_millis(200);
-    // What has been done once takes fewer answers.
+    // The second time, the client needs fewer answers.
     let names: Vec<_> = (0..4).map(|_| unique("busy")).collect();
     for name in &names {
         let grant = soon(client.lock(name).unwrap().acquire()).await.unwrap();
@@ -182,7 +182,7 @@ pub(crate) async fn a_release_is_confirmed_by_a_busy_program(url: &str) {
     soon(client.close()).await.unwrap();
 }
 
-/// One test a scenario, all on one thread, on the server whose address the expression gives.
+/// One test for each scenario, all on one thread, on the server with the address that the expression gives.
 #[macro_export]
 macro_rules! attention {
     ($url:expr) => {

@@ -1,1 +1,1 @@
-//! Nothing: the tests of the client are what this package is for.
+//! Nothing: this package exists only for the tests of the client.

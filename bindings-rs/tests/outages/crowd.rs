@@ -1,4 +1,4 @@
-//! Two thousand at once: acquires, waiters and grants, also through a restart of the server.
+//! Two thousand contenders at once: acquires, waiters and grants, also through a restart of the server.
 
 use std::{future::Future, time::Duration};
 
@@ -13,11 +13,11 @@ use crate::{
 
 const CROWD: usize = 2000;
 
-/// What a client of the program's takes through a restart: with more than 128 KiB of watched paths, the library (0.11.2) sends two requests of
-/// one number, and gives up the connection at the second answer, again and again.
+/// How many contenders of a program's own client survive a restart: with more than 128 KiB of watched paths, the library (0.11.2) sends two
+/// requests with one number, and drops the connection at the second answer, again and again.
 const GIVEN_CROWD: usize = 500;
 
-/// More than enough for anything that does not hang, for a crowd on a busy machine.
+/// More than enough for anything that does not hang, with many contenders on a busy machine.
 async fn in_time<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(120), what)
         .await
@@ -46,7 +46,7 @@ async fn by_address(url: &str) -> Client {
     fencepost::connect(url).await.unwrap()
 }
 
-/// A client on a ZooKeeper client of the program's.
+/// A client on a program's own ZooKeeper client.
 async fn given(url: &str) -> Client {
     let theirs = zookeeper_client::Client::connector()
         .with_session_timeout(Duration::from_secs(20))
@@ -81,7 +81,7 @@ async fn a_burst_is_served(url: &str, connect: impl AsyncFn(&str) -> Client) {
     in_time(client.close()).await.unwrap();
 }
 
-/// What releases say after a restart.
+/// The results of releases after a restart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Releases {
     /// The server still knows of the locks, and confirms.
@@ -93,7 +93,7 @@ enum Releases {
     Any,
 }
 
-/// A crowd holds and as many wait while the server restarts.
+/// Many contenders hold and as many wait while the server restarts.
 async fn a_restart_is_survived(
     url: &str,
     connect: impl AsyncFn(&str) -> Client,
@@ -106,7 +106,7 @@ async fn a_restart_is_survived(
     let name = unique("restart");
     let held = all(acquire(locks(&a, &name, crowd))).await;
     let waiting = acquire(locks(&b, &name, crowd));
-    // The last one has been asked for when a look behind it has been answered.
+    // When a later read is answered, the server has the request of the last contender.
     in_time(b.lock(&unique("behind")).unwrap().acquire())
         .await
         .unwrap()

@@ -25,8 +25,8 @@ use tokio::sync::Mutex;
 /// Servers that are away are away for all tests.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
 
-/// A holder and a waiter, and a server that goes away for longer than the lock lasts: the holder is told in time, and the waiter has
-/// the lock when the server is back.
+/// A holder and a waiter, and a server that is away for longer than the lock lasts: the holder learns of the loss in time, and the waiter
+/// gets the lock when the server is back.
 async fn outlasts(url: &str, options: LockOptions, gone: &str, back: &str) {
     let _alone = ONE_AT_A_TIME.lock().await;
     let name = unique("outage");
@@ -48,7 +48,7 @@ async fn outlasts(url: &str, options: LockOptions, gone: &str, back: &str) {
         "{lost}"
     );
     assert!(!grant.is_valid());
-    // A server that is away is no hang for those who have said how long they wait.
+    // An acquire with a timeout ends in time while the server is away.
     let limit = Duration::from_millis(100);
     let error = soon(a.lock(&unique("away")).unwrap().acquire_within(limit))
         .await
@@ -172,7 +172,7 @@ async fn closing_counts_the_grants_of_a_given_connection_that_has_ended() {
     assert_eq!(ask::<i64>(&bare, &["DEL", &name]).await, 1);
 }
 
-/// Has the server end a connection, and nothing else.
+/// Makes the server end a connection, and nothing else.
 async fn end(connection: &MultiplexedConnection, bare: &MultiplexedConnection) {
     let number: i64 = ask(connection, &["CLIENT", "ID"]).await;
     let _: i64 = ask(bare, &["CLIENT", "KILL", "ID", &number.to_string()]).await;

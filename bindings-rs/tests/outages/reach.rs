@@ -1,4 +1,4 @@
-//! Servers that cannot be reached, that are of another kind, or that say nothing, and how long a close takes then.
+//! Servers that cannot be reached, that are of another kind, or that do not answer, and how long a close takes then.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use crate::{
 /// A close ends within 5 s. Sessions and leases here last for longer than this, so nothing else can end it.
 const CLOSES_WITHIN: Duration = Duration::from_secs(20);
 
-/// That a client by address finds no server of its kind there, says where and why, and has nothing to clean up.
+/// Checks that a client by address finds no server of its kind there, reports where and why, and has nothing to clean up.
 async fn finds_nothing(scheme: &str, at: &str) {
     let url = &format!("{scheme}://{at}");
     let client = Client::builder().connect_lazily(url).unwrap();
@@ -82,7 +82,7 @@ async fn servers_at_ipv6_addresses_are_reached() {
     }
 }
 
-/// Closes while the server stands still: one of them says what it leaves, in time, and the others wait for that end.
+/// Closes while the server is paused: in time, one call reports what it leaves behind, and the others wait for that end.
 /// `drops_the_first`: the first call is cancelled, and the second one finishes its work.
 async fn closes_in_time(url: &str, options: LockOptions, server: &str, drops_the_first: bool) {
     let _alone = ONE_AT_A_TIME.lock().await;

@@ -1,4 +1,4 @@
-//! A way to a server that can be turned to another server, as a name in DNS can, and can fall silent, as a network can.
+//! A relay to a server. A test can direct it to another server, as a name in DNS, and make it silent, as a network can be.
 
 use std::{
     net::SocketAddr,
@@ -18,13 +18,13 @@ use tokio::{
     task::JoinHandle,
 };
 
-/// Which connections say nothing any more.
+/// Which connections are silent.
 #[derive(Clone, Copy)]
 enum Silence {
     None,
     /// This one, by its number.
     Of(usize),
-    /// These, and those that will come.
+    /// All connections, present and later ones.
     All,
 }
 
@@ -38,7 +38,7 @@ impl Silence {
     }
 }
 
-/// Dropped, it takes no more connections.
+/// When it is dropped, it accepts no more connections.
 pub(crate) struct Relay {
     pub(crate) address: SocketAddr,
     target: Arc<Mutex<String>>,
@@ -82,22 +82,22 @@ impl Relay {
         }
     }
 
-    /// Leads new connections to another server. Those that there are stay where they are.
+    /// Directs new connections to another server. Existing connections stay where they are.
     pub(crate) fn turn(&self, server: String) {
         *self.target.lock().unwrap() = server;
     }
 
-    /// Has a connection fall silent, without an end: the first one is number 0.
+    /// Makes a connection silent, and keeps it open. The first connection has the number 0.
     pub(crate) fn silence(&self, number: usize) {
         self.silent.send_replace(Silence::Of(number));
     }
 
-    /// Has everything fall silent: new connections are accepted, and say nothing either.
+    /// Makes all connections silent. New ones are accepted, and are silent, too.
     pub(crate) fn silence_all(&self) {
         self.silent.send_replace(Silence::All);
     }
 
-    /// How many connections it has taken.
+    /// How many connections it has accepted.
     pub(crate) fn accepted(&self) -> usize {
         self.accepted.load(Ordering::Relaxed)
     }
@@ -122,7 +122,7 @@ async fn pass(
                 if !asked {
                     return;
                 }
-                // Silent, and open until the other end has had enough.
+                // The connection stays silent and open until the other end closes it.
                 while from.read(&mut bytes).await.is_ok_and(|read| read > 0) {}
                 return;
             }

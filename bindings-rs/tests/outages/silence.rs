@@ -67,7 +67,7 @@ async fn falls_silent(at: &str, after: Duration) {
     soon(soon(waiting).await.unwrap().unwrap().release())
         .await
         .unwrap();
-    // And it was the same session all the time.
+    // The session was the same all the time.
     assert!(waits(near.lock(&name).unwrap().acquire()).await);
     soon(grant.release()).await.unwrap();
     soon(soon(near.lock(&name).unwrap().acquire()).await.unwrap().release())

@@ -73,7 +73,7 @@ pub(crate) async fn a_semaphore_has_its_permits(url: &str) {
         let mine = a.semaphore_with(&name, 2, options()).unwrap();
         let theirs = b.semaphore_with(&name, 2, options()).unwrap();
         let one = soon(mine.acquire()).await.unwrap();
-        // No try: it would find none while the first one is on its way out of the line, which another server may hear of later.
+        // This is no try. A try would find no permit while the first contender leaves the wait queue, which another server may learn later.
         let other = soon(theirs.acquire()).await.unwrap();
         assert_ne!(one.fence(), other.fence());
         assert!(soon(mine.try_acquire()).await.unwrap().is_none());
@@ -204,8 +204,8 @@ pub(crate) async fn an_earlier_foreign_contender_is_reported(url: &str) {
     assert!(waits(&mut waiting).await);
     soon(grant.release()).await.unwrap();
     let next = soon(waiting).await.unwrap().unwrap();
-    let stranger = next.mixed_layouts().unwrap();
-    assert!(stranger.contains("__lock__"), "{stranger}");
+    let foreign = next.mixed_layouts().unwrap();
+    assert!(foreign.contains("__lock__"), "{foreign}");
     soon(next.release()).await.unwrap();
     close([a, b]).await;
 }
@@ -272,7 +272,7 @@ pub(crate) async fn options_that_make_no_sense_are_refused(url: &str) {
     }
 }
 
-/// One test a scenario, on the server whose address the expression gives.
+/// One test for each scenario, on the server with the address that the expression gives.
 #[macro_export]
 macro_rules! recipes {
     ($url:expr) => {

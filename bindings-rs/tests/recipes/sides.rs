@@ -7,7 +7,7 @@ use crate::{
     scenarios::{soon, unique, waits},
 };
 
-/// The same lock, of an owner and of strangers.
+/// The same lock with an owner, and on another client without an owner.
 async fn sides(url: &str) -> (ReadWriteLock, ReadWriteLock, [Client; 2]) {
     let name = unique("prices");
     let (a, b) = two(url).await;
@@ -66,7 +66,7 @@ pub(crate) async fn a_writer_reads_and_becomes_a_reader(url: &str) {
         );
         let error = soon(mine.writer().acquire()).await.unwrap_err();
         assert_eq!(error.name(), "upgrade");
-        // It is entered as a reader's from now on.
+        // From now on the grant is a reader's.
         let more = held(mine.reader()).await;
         assert_eq!(more.fence(), share.fence());
         soon(share.release()).await.unwrap();
@@ -147,7 +147,7 @@ pub(crate) async fn a_downgrade_whose_caller_has_gone_goes_on(url: &str) {
     let other = held(theirs.reader()).await;
     assert!(grant.is_valid());
     soon(other.release()).await.unwrap();
-    // One that is under way is no hindrance to a release.
+    // A downgrade in progress does not prevent a release.
     soon(grant.release()).await.unwrap();
     let grant = held(mine.writer()).await;
     let mut downgrade = Box::pin(grant.downgrade());
@@ -159,7 +159,7 @@ pub(crate) async fn a_downgrade_whose_caller_has_gone_goes_on(url: &str) {
     close(clients).await;
 }
 
-/// One test a scenario, on the server whose address the expression gives.
+/// One test for each scenario, on the server with the address that the expression gives.
 #[macro_export]
 macro_rules! sides {
     ($url:expr) => {

@@ -64,7 +64,7 @@ pub(crate) async fn its_holder_is_seen_and_broken(url: &str) {
         let theirs = theirs.clone();
         async move { theirs.acquire().await }
     });
-    // Its server may be one that has not heard of it yet.
+    // Its server may lag behind.
     let mut found = Vec::new();
     while found.is_empty() {
         found = soon(theirs.contenders()).await.unwrap();
@@ -79,7 +79,7 @@ pub(crate) async fn its_holder_is_seen_and_broken(url: &str) {
     assert_eq!(Some(holder.fence), grant.fence());
     // The name is the node.
     assert!(holder.node.ends_with(mine.name()), "{holder:?}");
-    // A wish would overwrite whose the node is.
+    // A revocation request would overwrite the data that name the node's owner.
     let error = soon(theirs.revoke(holder)).await.unwrap_err();
     assert_eq!(error.name(), "invalid-option", "{error}");
     soon(theirs.break_contender(holder)).await.unwrap();
@@ -135,7 +135,7 @@ pub(crate) async fn only_plain_locks_are_unfair(url: &str) {
     soon(client.close()).await.unwrap();
 }
 
-/// One test a scenario, on the server whose address the expression gives.
+/// One test for each scenario, on the server with the address that the expression gives.
 #[macro_export]
 macro_rules! single {
     ($url:expr) => {

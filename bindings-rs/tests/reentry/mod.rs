@@ -64,7 +64,7 @@ pub(crate) async fn an_owner_enters_again(url: &str) {
     assert!(outer.is_valid() && inner.is_valid() && innermost.is_valid());
     assert!(inner.remaining() > Duration::ZERO);
     soon(inner.extend()).await.unwrap();
-    // Whoever acquired first need not be the last to release.
+    // The grants may be released in any order.
     soon(outer.release()).await.unwrap();
     assert!(!free(&theirs).await);
     drop(innermost);
@@ -96,7 +96,7 @@ pub(crate) async fn the_last_grant_dropped_gives_the_lock_back(url: &str) {
     drop(grants);
     let next = held(&theirs).await;
     soon(next.release()).await.unwrap();
-    // A last release that nobody waits for goes on, and one that was never begun is a drop.
+    // A last release that no task awaits goes on. A release that was never polled is a drop of the grant.
     for begun in [true, false] {
         let (outer, inner) = (held(&mine).await, held(&mine).await);
         soon(outer.release()).await.unwrap();
@@ -130,7 +130,7 @@ pub(crate) async fn an_owner_that_waits_is_busy(url: &str) {
         assert_eq!((error.code(), error.name()), (204, "busy"));
         assert!(error.to_string().contains("\"request-17\""), "{error}");
     }
-    // One that is given up makes room, at once.
+    // A cancelled acquire no longer blocks the owner.
     waiting.abort();
     assert!(soon(&mut waiting).await.unwrap_err().is_cancelled());
     assert!(!free(&mine).await);
@@ -177,13 +177,13 @@ pub(crate) async fn a_loss_notifies_all_tasks(url: &str) {
     let mine = a
         .lock_with(&name, of("request-17").max_hold(Duration::from_millis(80)))
         .unwrap();
-    // The settings of the first acquire hold: this one has no limit of its own.
+    // The settings of the first acquire apply: this acquire has no limit of its own.
     let too = a.lock_with(&name, of("request-17")).unwrap();
     let (outer, inner) = (held(&mine).await, held(&too).await);
     let (first, second) = soon(async { tokio::join!(outer.lost(), inner.lost()) }).await;
     assert_eq!((first.reason(), second.reason()), (Loss::MaxHold, Loss::MaxHold));
     assert!(!outer.is_valid() && !inner.is_valid());
-    // What is lost is not held: the owner contends anew, while its old grants are still there.
+    // The owner does not hold a lost lock: it contends anew, while its old grants still exist.
     let next = held(&b.lock(&name).unwrap()).await;
     assert!(soon(too.try_acquire()).await.unwrap().is_none());
     soon(next.release()).await.unwrap();
@@ -253,7 +253,7 @@ pub(crate) async fn tasks_of_one_owner_lose_nothing(url: &str) {
                     }
                 };
                 assert!(grant.is_valid());
-                // Only the stranger is alone: nobody of the owner's may write meanwhile.
+                // Task 0 has no owner, so it holds the lock alone: no task of the owner may write meanwhile.
                 if task == 0 {
                     let seen = shop.load(std::sync::atomic::Ordering::SeqCst);
                     tokio::task::yield_now().await;
@@ -303,7 +303,7 @@ pub(crate) async fn owners_have_names(url: &str) {
     soon(client.close()).await.unwrap();
 }
 
-/// One test a scenario, on the server whose address the expression gives.
+/// One test for each scenario, on the server with the address that the expression gives.
 #[macro_export]
 macro_rules! reentry {
     ($url:expr) => {

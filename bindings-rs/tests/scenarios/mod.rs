@@ -1,4 +1,4 @@
-//! What a client does, wherever its locks are: each of these runs on memory:, on ZooKeeper and on Redis.
+//! What a client does on every server: each scenario runs on memory:, on ZooKeeper and on Redis.
 
 use std::{
     future::Future,
@@ -12,9 +12,9 @@ use std::{
 use fencepost::{Client, Error, Grant, Lock, LockOptions, Loss, Misuse, Refusal};
 
 /// More than enough for anything that does not hang.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
-/// How long those wait first who are to wait in vain.
+/// The first timeout of acquires that are to fail.
 const BRIEF: Duration = Duration::from_millis(100);
 
 /// A name that no other test has, in this run or another one.
@@ -29,7 +29,7 @@ pub(crate) fn unique(what: &str) -> String {
 
 /// Waits for something that has to happen.
 pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(PATIENCE, what)
+    tokio::time::timeout(LIMIT, what)
         .await
         .expect("it should have happened by now")
 }
@@ -41,7 +41,7 @@ pub(crate) async fn waits<T>(what: impl Future<Output = T>) -> bool {
         .is_err()
 }
 
-/// Whether an acquire with a limit ends without the lock. Where a busy server has not even answered by then, it has longer next time.
+/// Whether an acquire with a limit ends without the lock. If a busy server has not answered by then, the next try has a longer limit.
 pub(crate) async fn runs_out<T>(acquire: impl AsyncFn(Duration) -> Result<Option<T>, Error>) -> bool {
     let mut limit = BRIEF;
     loop {
@@ -49,10 +49,10 @@ pub(crate) async fn runs_out<T>(acquire: impl AsyncFn(Duration) -> Result<Option
         let ended = soon(acquire(limit)).await;
         assert!(start.elapsed() >= limit);
         match ended {
-            Err(Error::Refused(refused)) if refused.reason() == Refusal::Unreachable && limit < PATIENCE => {
+            Err(Error::Refused(refused)) if refused.reason() == Refusal::Unreachable && limit < LIMIT => {
                 limit *= 2
             }
-            told => return told.unwrap().is_none(),
+            outcome => return outcome.unwrap().is_none(),
         }
     }
 }
@@ -107,7 +107,7 @@ pub(crate) async fn two_clients_exclude_each_other(url: &str) {
     let grant = soon(mine.acquire()).await.unwrap();
     assert!(soon(theirs.try_acquire()).await.unwrap().is_none());
     assert!(runs_out(async |limit| theirs.acquire_within(limit).await).await);
-    // The same client does not let itself in either: each acquire is a contender.
+    // The same client does not get the lock either, because each acquire is a contender.
     assert!(soon(mine.try_acquire()).await.unwrap().is_none());
     let waiting = tokio::spawn({
         let theirs = theirs.clone();
@@ -150,7 +150,7 @@ pub(crate) async fn a_dropped_acquire_is_withdrawn(url: &str) {
     let grant = soon(mine.acquire()).await.unwrap();
     assert!(waits(theirs.acquire()).await);
     soon(grant.release()).await.unwrap();
-    // Whoever was first in the line, or was granted without anybody listening, is out of the way.
+    // The cancelled contender has left the wait queue, even if the server had granted it the lock.
     let next = soon(mine.acquire()).await.unwrap();
     soon(next.release()).await.unwrap();
     // Dropped at every point of an uncontended acquire.
@@ -174,12 +174,12 @@ pub(crate) async fn a_dropped_grant_is_released(url: &str) {
     let ((a, mine), (b, theirs)) = contested(url, "dropped").await;
     drop(soon(mine.acquire()).await.unwrap());
     let next = soon(theirs.acquire()).await.unwrap();
-    // A release that nobody waits for goes on.
+    // A release that no task awaits goes on.
     let mut release = Box::pin(next.release());
     let _started = futures_util::poll!(&mut release);
     drop(release);
     let last = soon(mine.acquire()).await.unwrap();
-    // So does everything when the whole client is gone.
+    // The same is true when the program has dropped the whole client.
     drop((a, mine, last));
     let after = soon(theirs.acquire()).await.unwrap();
     soon(after.release()).await.unwrap();
@@ -283,7 +283,7 @@ pub(crate) async fn bad_input_is_refused_before_anything_is_sent(url: &str) {
     close([client]).await;
 }
 
-/// One test a scenario, on the server whose address the expression gives.
+/// One test for each scenario, on the server with the address that the expression gives.
 #[macro_export]
 macro_rules! scenarios {
     ($url:expr) => {

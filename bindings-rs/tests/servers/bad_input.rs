@@ -1,4 +1,4 @@
-//! What a server has to refuse, and how that is told.
+//! What a server has to refuse, and how the client reports it.
 
 use std::{net::TcpListener, process::Stdio, time::Duration};
 
@@ -25,7 +25,7 @@ async fn a_lease_has_to_make_sense() {
         let error = client.lock_with("x", LockOptions::new().ttl(ttl)).unwrap_err();
         assert_eq!(error.name(), name, "{ttl:?}: {error}");
     }
-    // What ZooKeeper refuses is fine for a key.
+    // A name that ZooKeeper refuses is a valid key.
     for name in ["a//b", "a/", "a\0b"] {
         let lock = client.lock(&format!("{}{name}", unique("odd"))).unwrap();
         soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();

@@ -1,4 +1,4 @@
-//! The servers of `tests/servers`: where they are, what can be done to them, and the bare clients to look at them with.
+//! The servers of `tests/servers`: their addresses, their controls, and clients without fencepost that read them.
 
 use std::{future::Future, time::Duration};
 
@@ -10,7 +10,7 @@ use tokio::{
     net::TcpStream,
 };
 
-use crate::scenarios::{PATIENCE, unique};
+use crate::scenarios::{LIMIT, unique};
 
 #[path = "../../../tests/interop/peers/rust/password.rs"]
 mod password;
@@ -42,7 +42,7 @@ pub(crate) fn redis() -> String {
     format!("redis://{}", variable("FENCEPOST_REDIS"))
 }
 
-/// Has the servers' keeper do something.
+/// Sends an order to the program that runs the servers.
 pub(crate) async fn order(line: &str) -> Value {
     let control = TcpStream::connect(variable("FENCEPOST_SERVERS")).await.unwrap();
     let mut control = BufReader::new(control);
@@ -91,19 +91,19 @@ impl Proxy {
     }
 }
 
-/// Waits until something is so: there is no event to wait for.
+/// Waits until a condition is true, because there is no event to wait for.
 pub(crate) async fn until<F: Future<Output = bool>>(mut so: impl FnMut() -> F) {
     let asking = async {
         while !so().await {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, asking)
+    tokio::time::timeout(LIMIT, asking)
         .await
         .expect("it should be so by now");
 }
 
-/// A Redis connection to look with.
+/// A Redis connection that reads the state of the server.
 pub(crate) async fn bare_redis(variable_name: &str) -> MultiplexedConnection {
     let url = format!("redis://{}", variable(variable_name));
     let client = redis::Client::open(url).unwrap();
@@ -119,13 +119,13 @@ pub(crate) async fn ask<T: FromRedisValue>(connection: &MultiplexedConnection, w
     command.query_async(&mut connection.clone()).await.unwrap()
 }
 
-/// A ZooKeeper session to look with.
+/// A ZooKeeper session that reads the state of the server.
 pub(crate) async fn bare_zookeeper() -> zookeeper_client::Client {
     let address = variable("FENCEPOST_ZOOKEEPER");
     zookeeper_client::Client::connect(&address).await.unwrap()
 }
 
-/// Whether anybody watches that node.
+/// Whether any session watches that node.
 pub(crate) async fn is_watched(path: &str) -> bool {
     let mut server = TcpStream::connect(variable("FENCEPOST_ZOOKEEPER")).await.unwrap();
     server.write_all(b"wchp").await.unwrap();
@@ -160,7 +160,7 @@ pub(crate) async fn deserted(bare: &zookeeper_client::Client, directory: &str) {
     until(|| async { contenders(bare, directory).await.is_empty() }).await;
 }
 
-/// Whether a session's end has been told: as that or, where a watch was heard first, as the deletion of the node that went with it.
+/// Whether the grant has reported the end of its session: as such or, if the event of a watch came first, as the deletion of its node.
 pub(crate) fn went_with_its_session(lost: &Lost) -> bool {
     matches!(lost.reason(), Loss::SessionExpired | Loss::Deleted)
 }

@@ -1,4 +1,4 @@
-//! A call that the client library cannot carry out is no answer of the network: it surfaces at once, and is never tried again.
+//! A call that the client library cannot carry out is no failure of the network: the client reports it at once, and never retries it.
 
 use std::{
     error::Error as _,
@@ -27,7 +27,7 @@ struct Misused {
     calls: Arc<AtomicU32>,
 }
 
-/// What the library says of a wrong call.
+/// The error of the library for a wrong call.
 const KINDS: [ErrorKind; 5] = [
     ErrorKind::UnexpectedReturnType,
     ErrorKind::Client,
@@ -90,7 +90,7 @@ async fn a_wrong_call_is_not_repeated() {
         let before = connection.calls.load(Ordering::Relaxed);
         failed(&soon(lock.acquire()).await.unwrap_err());
         assert_eq!(connection.calls.load(Ordering::Relaxed), before + 1);
-        // And so does everything after it, without a call.
+        // Every later call fails in the same way, and calls the library no more.
         connection.kind.store(NONE, Ordering::Relaxed);
         failed(&soon(lock.acquire()).await.unwrap_err());
         failed(&client.lock("other").unwrap_err());

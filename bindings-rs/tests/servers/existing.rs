@@ -1,4 +1,4 @@
-//! Clients on connections that somebody else has made, and goes on using.
+//! Clients on connections that the program has made, and goes on using.
 
 use std::time::Duration;
 
@@ -87,7 +87,7 @@ async fn a_redis_connection_may_be_any_and_have_another_to_subscribe_with() {
     let name = hand_over(&client).await;
     let channel = format!("{{{name}}}:released");
     soon(client.close()).await.unwrap();
-    // The connection that was made for listening has gone with the client.
+    // The connection for subscriptions has ended with the client.
     crate::control::until(|| async {
         let (_, listeners): (String, i64) = ask(&bare, &["PUBSUB", "NUMSUB", &channel]).await;
         listeners == 0
@@ -131,7 +131,7 @@ async fn the_native_error_is_the_source_for_every_grant_of_an_owner() {
     let name = unique("mistyped");
     let options = LockOptions::new().owner("request-17");
     let lock = client.lock_with(&name, options).unwrap();
-    // The server is asked in the name of the first acquire, which is over or not.
+    // The client sends the request of the first acquire, whether that acquire has ended or not.
     for first_is_over in [true, false] {
         let (first, second) = (
             soon(lock.acquire()).await.unwrap(),

@@ -1,4 +1,4 @@
-//! What goes wrong between a client and ZooKeeper, for unfair locks and for writers that go on as readers.
+//! Faults between a client and ZooKeeper, for unfair locks and for writers that become readers.
 
 use fencepost::{Client, Error, Grant, LockOptions, Loss, Refusal};
 use zookeeper_client::{Acl, Acls, AuthId, CreateMode, Permission};
@@ -15,7 +15,7 @@ fn unfair() -> LockOptions {
     LockOptions::new().fair(false)
 }
 
-/// What everybody may do.
+/// The rights of all clients.
 fn only(permission: Permission) -> [Acl; 1] {
     [Acl::new(permission, AuthId::anyone())]
 }
@@ -110,7 +110,7 @@ async fn a_node_that_goes_with_no_session_is_no_lock() {
     let client = fencepost::connect(&url).await.unwrap();
     let lock = client.lock_with("x", unfair()).unwrap();
     let Err(Error::Refused(refused)) = soon(lock.acquire()).await else {
-        panic!("it is told at once")
+        panic!("the acquire is refused at once")
     };
     assert_eq!(refused.reason(), Refusal::WrongType);
     assert_eq!(bare.get_data(&node).await.unwrap().0, b"settings");
@@ -164,7 +164,7 @@ async fn a_downgrade_without_an_answer_is_asked_for_again() {
         let grant = soon(both.writer().acquire()).await.unwrap();
         proxy.order("drop-replies 1").await;
         if released {
-            // Withdrawn while nobody knows what has become of it: neither node stays.
+            // The acquire is cancelled while its create is in doubt: neither node stays.
             let mut downgrade = Box::pin(grant.downgrade());
             let _begun = futures_util::poll!(&mut downgrade);
             drop(downgrade);
@@ -200,7 +200,7 @@ async fn a_downgrade_that_is_refused_leaves_the_grant_as_it_was() {
     };
     refused(soon(grant.downgrade()).await.unwrap_err());
     assert!(grant.is_valid() && waits(grant.lost()).await);
-    // It writes as before, and so do others of its owner.
+    // The grant is still a writer's, and so are the other grants of its owner.
     let again = soon(both.writer().acquire()).await.unwrap();
     soon(again.release()).await.unwrap();
     let share = soon(both.reader().acquire()).await.unwrap();

@@ -1,4 +1,4 @@
-//! What goes wrong between a client and Redis.
+//! Faults between a client and Redis.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::{
     scenarios::{soon, unique, waits},
 };
 
-/// Short enough to be waited for, long enough for a machine that has other work.
+/// Short enough to wait for, and long enough for a busy machine.
 fn short() -> LockOptions {
     LockOptions::new().ttl(Duration::from_secs(2))
 }
@@ -27,7 +27,7 @@ async fn a_deleted_key_is_a_lost_lock_and_so_is_a_taken_one() {
 
     let grant = soon(lock.acquire()).await.unwrap();
     let _: String = ask(&bare, &["SET", &name, "somebody", "PX", "60000"]).await;
-    // The release finds out by itself, and touches nothing that is not its own.
+    // The release finds the loss by itself, and does not change the key of the other holder.
     let error = soon(grant.release()).await.unwrap_err();
     assert!(
         matches!(&error, Error::Lost(lost) if lost.reason() == Loss::Taken),
@@ -98,7 +98,7 @@ async fn a_network_that_swallows_everything_is_left_and_the_grant_ends_in_time()
     assert_eq!(soon(grant.lost()).await.reason(), Loss::LeaseEnded);
     assert!(next.fence() > grant.fence());
     soon(next.release()).await.unwrap();
-    // Nothing goes through the connections there are, and nothing ever will: others are made.
+    // The present connections stay silent for ever, so the client makes new ones.
     let _held = order_cut_and_heal(&proxy).await;
     let again = soon(client.lock(&name).unwrap().acquire()).await.unwrap();
     soon(again.release()).await.unwrap();
@@ -133,7 +133,7 @@ async fn a_lost_reply_leaves_no_orphaned_lock() {
         assert_eq!(there, 0);
         proxy.order("drop-replies 0").await;
     }
-    // Given up while the reply is on its way to nowhere.
+    // The acquire is cancelled while its reply is lost.
     proxy.order("drop-replies 1").await;
     assert!(!waits(async { lock.acquire_within(Duration::from_micros(1)).await }).await);
     until(|| async { ask::<i64>(&bare, &["EXISTS", &name]).await == 0 }).await;

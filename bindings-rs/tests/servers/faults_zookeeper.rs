@@ -1,4 +1,4 @@
-//! What goes wrong between a client and ZooKeeper.
+//! Faults between a client and ZooKeeper.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ async fn an_expired_session_is_a_lost_lock_and_the_next_session_goes_on() {
         let theirs = theirs.clone();
         async move { theirs.acquire().await }
     });
-    // A waiter of the same session is thrown out of the line with it, and queues again in the next one.
+    // A waiter of the same session leaves the wait queue with the session, and queues again in the next session.
     let own_waiting = tokio::spawn({
         let mine = mine.clone();
         async move { mine.acquire().await }
@@ -107,7 +107,7 @@ async fn a_silent_network_ends_a_grant_before_the_server_gives_the_lock_away() {
     );
     proxy.order("pass").await;
     soon(next.release()).await.unwrap();
-    // The client has a new session by and by.
+    // After some time, the client has a new session.
     let again = soon(a.lock("x").unwrap().acquire()).await.unwrap();
     soon(again.release()).await.unwrap();
     soon(a.close()).await.unwrap();
@@ -134,7 +134,7 @@ async fn a_lost_reply_leaves_no_orphaned_lock() {
         let other = soon(lock.try_acquire()).await.unwrap().expect("nobody holds it");
         soon(other.release()).await.unwrap();
     }
-    // Given up while the reply is on its way to nowhere.
+    // The acquire is cancelled while its reply is lost.
     proxy.order("drop-replies 1").await;
     assert!(!waits(async { lock.acquire_within(Duration::from_micros(1)).await }).await);
     deserted(&bare, &directory).await;

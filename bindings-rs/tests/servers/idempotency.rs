@@ -36,7 +36,7 @@ pub(crate) fn refusal(error: Error) -> Refusal {
     }
 }
 
-/// A lease that is over soon, and is not renewed.
+/// A short lease without renewals.
 pub(crate) fn brief() -> IdempotencyOptions {
     IdempotencyOptions::new()
         .lease(Duration::from_millis(40))
@@ -115,7 +115,7 @@ async fn a_release_frees_what_no_earlier_attempt_has_left() {
         .unwrap();
     let claim = run(payments.claim("order-17", b"").await.unwrap());
     assert_eq!(claim.takeovers(), 1);
-    // Nothing has happened in this attempt, but something may have in the first one.
+    // This attempt has had no effect, but the first one may have had one.
     claim.release().await.unwrap();
     let claim = run(payments.claim("order-17", b"").await.unwrap());
     assert_eq!(claim.takeovers(), 2);
@@ -130,7 +130,7 @@ async fn a_release_frees_what_no_earlier_attempt_has_left() {
     claim.extend().await.unwrap();
 }
 
-/// A claim that is cancelled has not run: no policy wedges the operation.
+/// A cancelled claim has not run, so no policy blocks the operation.
 #[tokio::test]
 async fn a_cancelled_claim_frees_the_operation() {
     let payments = scope(IdempotencyOptions::new().on_lease_end(OnLeaseEnd::Block)).await;
@@ -158,7 +158,7 @@ async fn a_claim_is_completed_after_its_lease_unless_it_was_taken_over() {
     assert_eq!(claim.lost().await.reason(), Loss::LeaseEnded);
     assert!(!claim.is_valid() && claim.remaining() == Duration::ZERO && claim.extend().await.is_err());
     assert_eq!(claim.complete("json", b"17").await.unwrap(), Completion::Stored);
-    // It is neither lost any more nor valid.
+    // The claim has ended: it is neither lost nor valid.
     assert_eq!(claim.release().await.unwrap_err().name(), "not-held");
     let claim = run(payments.claim("order-19", b"").await.unwrap());
     claim.release().await.unwrap();
@@ -300,14 +300,14 @@ async fn bad_input_is_refused_before_anything_is_sent() {
         "not-positive"
     );
     let payments = client.idempotency(&unique("payments")).unwrap();
-    for (key, print, says) in [
+    for (key, print, expected) in [
         (String::new(), 0, "key is \"\""),
         ("x".repeat(1025), 0, "longer than 1024 bytes"),
         ("x".into(), 1025, "give a digest"),
     ] {
         let error = payments.claim(&key, &vec![7; print]).await.unwrap_err();
         assert!(
-            matches!(&error, Error::Config(_)) && error.to_string().contains(says),
+            matches!(&error, Error::Config(_)) && error.to_string().contains(expected),
             "{error}"
         );
     }

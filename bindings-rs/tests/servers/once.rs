@@ -6,7 +6,7 @@ use fencepost::{Claim, Completion, IdempotencyOptions, OnError, OnLeaseEnd, Once
 
 use crate::idempotency::{brief, refusal, run, scope};
 
-/// What a payment provider says.
+/// The answers of a payment provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChargeError {
     NotConnected,
@@ -25,7 +25,7 @@ impl fmt::Display for ChargeError {
 }
 
 impl ChargeError {
-    fn says(&self) -> OnError {
+    fn classify(&self) -> OnError {
         match self {
             Self::NotConnected => OnError::Release,
             Self::Declined => OnError::Store,
@@ -64,7 +64,9 @@ async fn operations_run_in_tasks() {
         .map(|task| {
             let payments = payments.clone();
             tokio::spawn(async move {
-                let operation = payments.operation("order-17", b"").on_error(ChargeError::says);
+                let operation = payments
+                    .operation("order-17", b"")
+                    .on_error(ChargeError::classify);
                 let run = async move |_claim: &Claim| Ok::<u32, ChargeError>(task);
                 operation.once(run).await.unwrap()
             })
@@ -98,7 +100,7 @@ async fn an_error_leaves_the_operation() {
 async fn an_error_says_how_the_claim_ends() {
     let payments = scope(IdempotencyOptions::new().on_lease_end(OnLeaseEnd::Indeterminate)).await;
     let pay = |key: &'static str, error: ChargeError| {
-        let operation = payments.operation(key, b"").on_error(ChargeError::says);
+        let operation = payments.operation(key, b"").on_error(ChargeError::classify);
         operation.once::<u32>(async move |_claim: &Claim| Err(error))
     };
     for _ in 0..2 {
@@ -140,7 +142,7 @@ async fn an_error_does_not_replace_a_result() {
     let other = payments.clone();
     let paid = payments
         .operation("order-17", b"")
-        .on_error(ChargeError::says)
+        .on_error(ChargeError::classify)
         .outcome::<u32>(async |claim: &Claim| {
             claim.lost().await;
             let second = run(other.claim("order-17", b"").await.unwrap());

@@ -1,4 +1,4 @@
-//! What contenders look like to peers, and what peers may ask of them.
+//! How peers see contenders, and what peers may request from them.
 
 use fencepost::{Client, Grant, Layout, Lock, LockOptions};
 
@@ -59,7 +59,7 @@ async fn a_revocation_request_is_reported() {
     bare.set_data(&node, b"__REVOKE__", None).await.unwrap();
     soon(async { tokio::join!(grant.revoke_requested(), grant.revoke_requested()) }).await;
     assert!(grant.is_revoke_requested());
-    // It is a wish: the grant is held as before.
+    // It is only a request: the grant is still held.
     assert!(grant.is_valid());
     soon(grant.extend()).await.unwrap();
     soon(grant.release()).await.unwrap();
@@ -72,7 +72,7 @@ async fn a_revocation_request_is_reported() {
 
 #[tokio::test]
 async fn a_revocation_request_reaches_the_grants_that_an_owner_has_left() {
-    // So long that nothing is found by looking again.
+    // The session is so long that no recheck finds the request during the test.
     let url = zookeeper() + "?session_timeout=40000";
     let directory = format!("{}/x", path_of(&url));
     let client = Client::builder().connect(&url).await.unwrap();

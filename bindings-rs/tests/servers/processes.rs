@@ -71,7 +71,7 @@ async fn survives(url: String, unfair: bool) {
     let lock = client.lock_with(&name, of_kind(unfair)).unwrap();
     assert!(soon(lock.try_acquire()).await.unwrap().is_none());
     let waiting = tokio::spawn(async move { lock.acquire().await });
-    // SIGKILL: nothing of the holder's own gets to run.
+    // SIGKILL: the holder executes nothing more.
     holder.start_kill().unwrap();
     soon(holder.wait()).await.unwrap();
     let next = soon(waiting).await.unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! Redis by TLS: who is trusted, and that nothing goes past it.
+//! Redis over TLS: which servers the client trusts, and that it sends nothing without TLS.
 
 use std::{error::Error as _, time::Duration};
 
@@ -24,7 +24,7 @@ pub(crate) fn trusted() -> String {
     at(&variable("FENCEPOST_REDIS_TLS"), Some("FENCEPOST_REDIS_TLS_CA"))
 }
 
-/// What the server says, to somebody else than ourselves.
+/// The answer of the server to a command of another program.
 async fn ask(words: &[&str]) -> String {
     let address = variable("FENCEPOST_REDIS_TLS");
     let (host, port) = address.split_once(':').unwrap();
@@ -96,7 +96,7 @@ async fn a_server_with_an_unknown_certificate_is_refused_at_once() {
             "not valid for name",
         ),
     ] {
-        // Without the acquire timeout for a server that is not there.
+        // The error comes before the acquire timeout for a server that does not answer.
         let patient = Client::builder().connect_timeout(Duration::from_secs(3600));
         let error = soon(patient.connect(&url)).await.unwrap_err();
         is(&error, "server-error", why);

@@ -9,8 +9,8 @@ use crate::{
     scenarios::{soon, unique},
 };
 
-/// Create and list go out together, delete by itself: but for a sender that the system interrupts between two requests, and for the moments
-/// before a new connection sends at once.
+/// Waits until the create and the list go out together, and the delete alone. That may take several tries: the system may interrupt the sender
+/// between two requests, and at first a new connection does not send at once.
 async fn three_requests_in_two_flights(proxy: &Proxy, lock: &Lock) {
     until(|| async {
         proxy.order("reset").await;
@@ -30,7 +30,7 @@ async fn zookeeper_takes_three_requests_in_two_flights() {
     let url = format!("zk://{}/{}?session_timeout=40000", proxy.address, unique("wire"));
     let client = fencepost::connect(&url).await.unwrap();
     let lock = client.lock("x").unwrap();
-    // Warm: the directory is there, the session confirmed.
+    // Now the directory exists, and the session is confirmed.
     soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
     three_requests_in_two_flights(&proxy, &lock).await;
     // Another connection.
@@ -65,7 +65,7 @@ async fn zookeeper_takes_no_request_to_hand_over() {
     let grant = soon(mine.acquire()).await.unwrap();
     proxy.order("reset").await;
     let waiting = tokio::spawn(async move { theirs.acquire().await });
-    // Create, list, and a watch on the neighbour and on the own node.
+    // Create, list, and watches on the predecessor and on the own node.
     until(|| async { proxy.traffic().await.0 == 4 }).await;
     proxy.order("reset").await;
     soon(grant.release()).await.unwrap();
@@ -94,7 +94,7 @@ async fn an_unneeded_watch_is_removed_from_zookeeper() {
             .any(|kind| kind.to_lowercase().contains("removewatch"))
     })
     .await;
-    // Another waiter's watch on the same node is not touched by that.
+    // This does not change another waiter's watch on the same node.
     let waiting = tokio::spawn({
         let lock = lock.clone();
         async move { lock.acquire().await }
@@ -125,7 +125,7 @@ async fn redis_takes_two_requests() {
     proxy.close().await;
 }
 
-/// Nothing is asked for what an owner holds already.
+/// An acquire of an owner that holds the lock sends nothing.
 async fn an_owner_enters_for_nothing(proxy: Proxy, url: &str) {
     let client = fencepost::connect(url).await.unwrap();
     let lock = client

@@ -51,7 +51,7 @@ async fn a_handler_survives_its_client() -> Result<(), Error> {
 async fn a_handler_that_panics_leaves_its_claim() -> Result<(), Error> {
     let shop = Shop::open().await?;
     let layer = shop.builder().build()?;
-    // A claim that is still there is not left by its drop.
+    // The test keeps the claims, so that their drops do not leave them.
     let claims = Arc::new(Mutex::new(Vec::new()));
     let kept = Arc::clone(&claims);
     let app = router(
@@ -76,7 +76,7 @@ async fn a_handler_that_panics_leaves_its_claim() -> Result<(), Error> {
     shop.client.close().await
 }
 
-/// What the layer wants to store then is not a result.
+/// Then the layer cannot store the response, and reports no error.
 #[tokio::test]
 async fn a_handler_may_end_its_claim_itself() -> Result<(), Error> {
     let shop = Shop::open().await?;

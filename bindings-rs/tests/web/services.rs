@@ -26,7 +26,7 @@ impl fmt::Display for Sold {
     }
 }
 
-/// It has to be asked whether it is ready, as a service with a limit has.
+/// A caller has to poll whether it is ready, as for a service with a limit.
 #[derive(Default)]
 struct Till {
     is_ready: bool,

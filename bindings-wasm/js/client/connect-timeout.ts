@@ -21,12 +21,18 @@ export function checkedConnectTimeout(options: ConnectTimeout | undefined): numb
   if (connectTimeout === undefined) {
     return undefined;
   }
-  if (typeof connectTimeout !== "number" || !(connectTimeout > 0 && connectTimeout <= LONGEST)) {
-    const text = `connectTimeout is ${shown(connectTimeout)}: it has to be a number of milliseconds from 1 to ${LONGEST}`;
-    throw new ConfigError(110, "invalid-option", text);
+  const what = `connectTimeout is ${shown(connectTimeout)}`;
+  if (typeof connectTimeout !== "number" || Number.isNaN(connectTimeout)) {
+    throw new ConfigError(110, "invalid-option", `${what}: give a number of milliseconds`);
+  }
+  if (connectTimeout <= 0) {
+    throw new ConfigError(103, "not-positive", `${what}: give more than 0 milliseconds`);
+  }
+  if (connectTimeout > LONGEST) {
+    throw new ConfigError(105, "too-long", `${what}: give at most 365 days, in milliseconds`);
   }
   return connectTimeout;
 }
 
-/** A day, in ms. */
-const LONGEST = 24 * 3_600_000;
+/** 365 days in ms, as in the core. */
+const LONGEST = 365 * 24 * 3_600_000;

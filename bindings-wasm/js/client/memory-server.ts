@@ -155,14 +155,14 @@ export class ClientSession {
   }
 
   /**
-   * Pauses the client, as if its process were stopped: it hears nothing, sends nothing, and its calls wait. Its grants
+   * Pauses the client, as if its process were stopped: it receives nothing, sends nothing, and its calls wait. Its grants
    * stay held, whatever happens on the server. A close resumes it.
    */
   pause(): void {
     this.#control((hub) => this.#place.server.pause(hub));
   }
 
-  /** Resumes the client. It then hears what it has missed. */
+  /** Resumes the client. It then receives what it has missed. */
   resume(): void {
     this.#control((hub) => this.#place.server.resume(hub));
   }

@@ -8,7 +8,7 @@
 export interface LockOptions {
   /**
    * Redis (`memory:` checks and ignores it): the lease: how long the server keeps the lock without a renewal. In ms.
-   * Range: 5 ms and three times `margin`, to 365 days. Default: 10 s.
+   * Range: at least 5 ms and three times `margin`, at most 365 days. Default: 10 s.
    */
   readonly ttl?: number | undefined;
   /**
@@ -222,8 +222,8 @@ export interface IdempotencyOptions {
    */
   readonly answerWithin?: number | undefined;
   /**
-   * Redis (`memory:` checks and ignores it): how long a claim lasts without a renewal. In ms. Range: 5 ms and three
-   * times `margin`, to 365 days. Default: 30 s.
+   * Redis (`memory:` checks and ignores it): how long a claim lasts without a renewal. In ms. Range: at least 5 ms and
+   * three times `margin`, at most 365 days. Default: 30 s.
    */
   readonly lease?: number | undefined;
   /**

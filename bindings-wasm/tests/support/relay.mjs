@@ -9,12 +9,12 @@ export async function relay(t, target, on = "127.0.0.1") {
   const expected = new Set();
   const state = { target, accepted: 0, silent: false, delay: 0, asked: [] };
   /** A text may be cut in two. */
-  const hear = (pair, data) => {
+  const receive = (pair, data) => {
     if (expected.size > 0) {
-      pair.heard = `${pair.heard}${data.toString("latin1")}`.slice(-4096);
+      pair.received = `${pair.received}${data.toString("latin1")}`.slice(-4096);
     }
     for (const one of expected) {
-      if (pair.heard.includes(one.text)) {
+      if (pair.received.includes(one.text)) {
         expected.delete(one);
         one.done();
       }
@@ -24,7 +24,7 @@ export async function relay(t, target, on = "127.0.0.1") {
     state.accepted += 1;
     const [host, port] = state.target.split(":");
     const far = net.connect(Number(port), host);
-    const pair = { near, far, silent: state.silent, heard: "", late: [], asked: [] };
+    const pair = { near, far, silent: state.silent, received: "", late: [], asked: [] };
     pairs.add(pair);
     state.asked.push(pair.asked);
     near.on("data", (data) => {
@@ -36,7 +36,7 @@ export async function relay(t, target, on = "127.0.0.1") {
     const answer = (data) => {
       if (!pair.silent) {
         near.write(data);
-        hear(pair, data);
+        receive(pair, data);
       }
     };
     far.on("data", (data) => {

@@ -35,7 +35,7 @@ pub(super) async fn one_process(
     Ok(Run::new(options, locked, visits, took))
 }
 
-/// Where buyers come in: with the lock, or just so.
+/// The entrance for buyers: with the lock, or without it.
 pub(super) struct Entrance(Option<(Client, Lock)>);
 
 impl Entrance {
@@ -45,7 +45,7 @@ impl Entrance {
         }
         let client = fencepost::connect(&options.url).await?;
         let lock = client.lock(&options.lock)?;
-        // The first of all acquires makes directories and sends scripts: nobody in the crowd shall wait for that.
+        // The first acquire creates directories and sends scripts, and no buyer should wait for that.
         if let Some(grant) = lock.acquire_within(WARM_UP).await? {
             grant.release().await?;
         }
@@ -65,7 +65,7 @@ impl Entrance {
         let (work, wait) = (options.work, options.wait);
         let visits = stream::iter(0..buyers).map(|_| {
             let (shop, lock) = (shop.clone(), lock.clone());
-            // A task of its own for each buyer: they are strangers to each other.
+            // Each buyer is a task of its own, as independent clients are.
             let visit = tokio::spawn(async move {
                 match lock {
                     Some(lock) => buyer::protected(&shop, work, &lock, wait).await,

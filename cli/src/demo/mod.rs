@@ -15,10 +15,10 @@ use crate::output::print;
 pub(crate) use options::Options;
 use report::{Report, Run};
 
-/// Whatever may go wrong on the way.
+/// Any error of the demo.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Runs the sale twice; whether it has shown what it is there to show.
+/// Runs the sale twice; returns whether the lock has made the difference.
 pub(crate) async fn run(options: Options) -> Result<bool, Failure> {
     options.check()?;
     let without = sale(&options, false).await?;

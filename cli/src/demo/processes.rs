@@ -22,7 +22,7 @@ use super::{
     shop::{self, Shop},
 };
 
-/// What a child says when its buyers stand at the door, and what it waits for then.
+/// The line that a child process prints when its buyers are ready, and the line that it then waits for.
 const READY: &str = "ready";
 const GO: &[u8] = b"go\n";
 

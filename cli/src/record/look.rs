@@ -179,7 +179,7 @@ fn result_of(record: &Record) -> Option<&[u8]> {
     }
 }
 
-/// A number of which 0 says that there is none.
+/// A number, of which 0 stands for none.
 fn some(number: u64) -> Option<u64> {
     (number > 0).then_some(number)
 }

@@ -16,7 +16,7 @@ mod token;
 
 use run::{convinces, fencepost};
 
-/// As patient as a test has to be on a busy machine.
+/// The limit of every wait: long enough for a busy machine.
 const PATIENT: [&str; 2] = ["--wait", "20s"];
 
 fn variable(name: &str) -> String {

@@ -19,7 +19,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "fencepost"
 #: Bounds every wait.
-PATIENCE = 30.0
+LIMIT = 30.0
 PROMPT = "ready> "
 
 
@@ -44,7 +44,7 @@ class Terminal:
 
     def until(self, pattern: str) -> str:
         """Waits until the terminal shows this."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + LIMIT
         while (found := re.search(pattern, self.shown)) is None:
             ready, _, _ = select.select([self._screen], [], [], max(0.0, deadline - time.monotonic()))
             assert ready, f"{pattern!r} was not shown: {self.shown!r}"
@@ -53,7 +53,7 @@ class Terminal:
 
     def until_foreground(self, right: Callable[[int], bool]) -> None:
         """Waits until the right group of processes has the terminal."""
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + LIMIT
         while not right(os.tcgetpgrp(self._screen)):
             assert time.monotonic() < deadline, os.tcgetpgrp(self._screen)
             time.sleep(0.001)
@@ -169,7 +169,7 @@ def test_a_lock_is_held_on_through_a_new_size_of_the_window(terminal: Terminal, 
         held = subprocess.run(["fencepost", "exec", "--nonblock", name, "--", "true"], check=False)
         assert held.returncode == 75
         running.terminate()
-        assert running.wait(PATIENCE) == 0
+        assert running.wait(LIMIT) == 0
 
 
 def test_the_exit_status_is_known_where_the_end_of_children_is_ignored(terminal: Terminal, name: str) -> None:
@@ -195,7 +195,7 @@ def test_what_a_command_leaves_behind_is_waited_for(terminal: Terminal, name: st
         "while ps --ppid $PPID -o stat= | grep -q Z; do sleep 0.01; done; echo none"
     )
     run = ["fencepost", "exec", name, "--", "sh", "-c", script]
-    done = subprocess.run(run, capture_output=True, text=True, check=True, timeout=PATIENCE)
+    done = subprocess.run(run, capture_output=True, text=True, check=True, timeout=LIMIT)
     assert done.stdout == "none\n"
 
 

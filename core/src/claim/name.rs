@@ -38,7 +38,8 @@ impl Name {
         })
     }
 
-    /// The key of the record on Redis. It is a hash tag, which the keys beside it share: a cluster keeps them together.
+    /// The key of the record on Redis. It is a hash tag, which the other keys of the operation share: a cluster
+    /// keeps them together.
     #[must_use]
     pub fn redis_key(&self) -> String {
         ["fencepost:{", &self.scope, "/", &self.key, "}"].concat()
@@ -56,7 +57,7 @@ impl Name {
         self.redis_beside("operation", &id.0)
     }
 
-    /// The channel on Redis on which waiters hear that a claim has ended.
+    /// The channel on Redis on which waiters receive the end of a claim.
     #[must_use]
     pub fn redis_channel(&self) -> String {
         [&self.redis_key(), ":ended"].concat()

@@ -95,7 +95,7 @@ pub struct Token {
 
 /// The record of one operation. Times are the server's, in milliseconds.
 ///
-/// Some servers tell a part of it by other means: ZooKeeper has no lease in a record but a node that lives as long as
+/// Some servers keep a part of it by other means: ZooKeeper has no lease in a record but a node that lives as long as
 /// the lease does, and that node's number is the fence. The machine adds such members after it has read a record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Record {

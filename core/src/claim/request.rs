@@ -12,7 +12,8 @@ use crate::{AttemptId, Fence};
 /// How long a token may stay unclaimed by default, in ms: ten minutes.
 pub const DEFAULT_LIFE: u64 = 600_000;
 
-/// One step of one attempt. Whoever sends a request again, because its reply was lost, sends the same attempt.
+/// One step of one attempt. A client that sends a request again, because its reply was lost, sends the same
+/// attempt.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Request {
     /// The attempt that asks.

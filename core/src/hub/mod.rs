@@ -122,7 +122,7 @@ impl<F: Family> Hub<F> {
         );
         let greeting = self.with_shared(|shared| shared.opened(now));
         for notice in greeting.into_iter().flatten() {
-            self.tell(now, key, notice)?;
+            self.notify(now, key, notice)?;
         }
         Ok(key)
     }
@@ -190,7 +190,7 @@ impl<F: Family> Hub<F> {
         if let Some(id) = F::subject(&notice) {
             self.check_issued(id)?;
             if let Some(key) = self.routes.spend(id) {
-                return self.tell(now, key, notice);
+                return self.notify(now, key, notice);
             }
         }
         let mut deliveries = Vec::new();

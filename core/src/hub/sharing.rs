@@ -35,7 +35,7 @@ impl<F: Family> Hub<F> {
         command
     }
 
-    pub(super) fn tell(&mut self, now: Instant, key: Key, notice: F::Notice) -> Result<(), Misuse> {
+    pub(super) fn notify(&mut self, now: Instant, key: Key, notice: F::Notice) -> Result<(), Misuse> {
         self.input(key, |machine| machine.handle_notice(now, notice))
     }
 
@@ -46,10 +46,10 @@ impl<F: Family> Hub<F> {
                 Delivery::Outcome(key, id, outcome) => {
                     self.input(key, |machine| machine.handle_outcome(now, id, outcome))
                 }
-                Delivery::Notice(key, notice) => self.tell(now, key, notice),
+                Delivery::Notice(key, notice) => self.notify(now, key, notice),
                 Delivery::All(notice) => {
                     for key in self.members.keys().copied().collect::<Vec<_>>() {
-                        let _well_formed = self.tell(now, key, notice.clone());
+                        let _well_formed = self.notify(now, key, notice.clone());
                     }
                     Ok(())
                 }

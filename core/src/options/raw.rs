@@ -176,7 +176,7 @@ impl RawSettings {
             return draft.operation(kind, &draft.scope_on_zookeeper()?);
         }
         if draft.has_lease() {
-            // Only `memory:` takes them beside ZooKeeper's options. It checks them as Redis would, and ignores them.
+            // Only `memory:` takes them with ZooKeeper's options. It checks them as Redis would, and ignores them.
             draft.redis("memory")?;
         }
         draft.zookeeper(kind, inspects).map(Settings::ZooKeeper)

@@ -56,7 +56,7 @@ pub static OPTIONS: [OptionSpec; 33] = [
         REDIS,
         MUTEX,
         About {
-            range: "5 ms and three times `margin`, to 365 days",
+            range: "at least 5 ms and three times `margin`, at most 365 days",
             default: "10 s",
             meaning: "the lease: how long the server keeps the lock without a renewal",
         },
@@ -210,7 +210,7 @@ pub static OPTIONS: [OptionSpec; 33] = [
         REDIS,
         CLAIM,
         About {
-            range: "5 ms and three times `margin`, to 365 days",
+            range: "at least 5 ms and three times `margin`, at most 365 days",
             default: "30 s",
             meaning: "how long a claim lasts without a renewal",
         },

@@ -2,7 +2,7 @@
 //! executes atomically.
 //!
 //! A record is a hash: its [fields](crate::claim::form::NAMES) without `kept`, which is the time to live of the key,
-//! and `format`. `tests/simulator/tests/claims` runs the scripts beside the table and demands equal answers and equal
+//! and `format`. `tests/simulator/tests/claims` runs the scripts and the table and demands equal answers and equal
 //! records.
 //!
 //! - KEYS: the record, the tombstone of this attempt; for an update also the record of its id. All are in one slot.

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_are_judged_by_their_code() {
+    fn errors_are_classified_by_their_code() {
         assert_eq!(classify_error("NOSCRIPT No matching script."), Trouble::NoScript);
         assert!(matches!(
             classify_error("LOADING Redis is loading"),
@@ -170,7 +170,7 @@ mod tests {
     ];
 
     #[test]
-    fn a_wrapped_error_is_judged_by_what_is_inside() {
+    fn a_wrapped_error_is_classified_by_its_content() {
         for (inside, error) in WRAPPED {
             assert_eq!(code(unwrapped(error)), inside, "{error}");
             assert_eq!(is_from_replica(error), inside == "READONLY", "{error}");

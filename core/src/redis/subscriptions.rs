@@ -171,8 +171,8 @@ impl Shared<Redis> for Subscriptions {
         let listeners = if gone {
             self.drop_channel(id)
         } else {
-            let heard = self.channels.values().find(|channel| channel.id == id);
-            heard.map(|channel| channel.listeners.clone()).unwrap_or_default()
+            let found = self.channels.values().find(|channel| channel.id == id);
+            found.map(|channel| channel.listeners.clone()).unwrap_or_default()
         };
         deliveries.extend(listeners.into_iter().map(|(key, id)| {
             Delivery::Notice(

@@ -41,11 +41,11 @@ impl Deferred {
     }
 
     /// Reports the event. All nodes are deleted, or the server has answered why it keeps one (`complaint`).
-    pub(super) fn say(&mut self, complaint: Option<(Refusal, Cause)>, out: &mut Outbox<Request>) {
-        if let Some(word) = self.0.take() {
+    pub(super) fn report(&mut self, complaint: Option<(Refusal, Cause)>, out: &mut Outbox<Request>) {
+        if let Some(event) = self.0.take() {
             out.event(match complaint {
-                Some((reason, cause)) if !is_worse(&word) => Event::Refused { reason, cause },
-                _ => word,
+                Some((reason, cause)) if !is_worse(&event) => Event::Refused { reason, cause },
+                _ => event,
             });
         }
     }
@@ -55,7 +55,7 @@ impl Deferred {
         let refused = matches!(self.0, Some(Event::Refused { .. }));
         if refused {
             out.stop(Timer::AcquireTimeout);
-            self.say(None, out);
+            self.report(None, out);
         }
         refused
     }

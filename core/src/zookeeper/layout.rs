@@ -260,7 +260,7 @@ impl Layout {
 
 impl Contender {
     /// Whether the two contenders are foreign to each other: neither recognises the other.
-    pub(super) fn is_strange_to(self, other: Self) -> bool {
+    pub(super) fn is_foreign_to(self, other: Self) -> bool {
         self.kind != other.kind
     }
 
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn layouts_that_do_not_look_for_each_other_are_strangers() {
+    fn layouts_that_do_not_recognise_each_other_are_foreign() {
         let plain = Layout::Plain {
             prefix: "node_".into(),
         };
@@ -344,10 +344,10 @@ mod tests {
             Child::Unrelated => panic!("{child}"),
         };
         let (own, latch) = (read("node_0000000001"), read("_c_x-latch-0000000001"));
-        assert!(own.is_strange_to(latch));
-        assert!(!own.is_strange_to(read("node_0000000002")));
-        assert!(!read("a__lock__0000000001").is_strange_to(read("b__rlock__0000000001")));
-        assert!(read("a__lock__0000000001").is_strange_to(read("_c_x-lock-0000000001")));
+        assert!(own.is_foreign_to(latch));
+        assert!(!own.is_foreign_to(read("node_0000000002")));
+        assert!(!read("a__lock__0000000001").is_foreign_to(read("b__rlock__0000000001")));
+        assert!(read("a__lock__0000000001").is_foreign_to(read("_c_x-lock-0000000001")));
         for (child, may) in [
             ("_c_x-__WRIT__0000000001", true),
             ("_c_x-__READ__0000000001", false),

@@ -5,8 +5,8 @@
 //! - **One round trip to acquire**: the client sends create and list together. A server answers one session's requests
 //!   in order, so the list contains the new node.
 //! - **No request to hand over**: if the list showed exactly one contender before this one, the deletion of that
-//!   contender's node is the grant. The exception is a contender whose name may be a writer's: a writer may have turned
-//!   into a reader, so the waiter lists again.
+//!   contender's node is the grant. The exception is a contender whose name may be a writer's: a writer may have been
+//!   downgraded to a reader, so the waiter lists again.
 //! - **A lost reply loses nothing**: the client finds a node again by its attempt, and only in the session that created
 //!   it (CURATOR-45, CURATOR-498).
 //! - **A session counts only for as long as its leader has confirmed it**: see the session lease.

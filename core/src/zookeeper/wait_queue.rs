@@ -31,7 +31,7 @@ pub(super) struct Behind {
     /// The nearest earlier contender that blocks this one: the one to watch.
     pub(super) predecessor: String,
     /// Whether the predecessor's deletion alone does not make this contender first: others block it, too, or the
-    /// predecessor may have turned from a writer into a reader.
+    /// predecessor may have been downgraded from a writer to a reader.
     pub(super) doubtful: bool,
     /// How many contenders block this one.
     pub(super) ahead: u32,
@@ -84,7 +84,7 @@ fn queue(children: &[String], own: &str, layout: &Layout, mine: Contender) -> Re
         let Child::Contender(theirs) = layout.read(child) else {
             continue;
         };
-        if foreign.is_none() && theirs.is_strange_to(mine) {
+        if foreign.is_none() && theirs.is_foreign_to(mine) {
             foreign = Some(child.clone());
         }
         if (mine.shared && theirs.shared) || !earlier((theirs, child), (mine, own)) {
@@ -128,7 +128,7 @@ mod tests {
 
     use super::*;
 
-    fn line(mark: &str, numbers: &[i32]) -> Vec<String> {
+    fn numbered(mark: &str, numbers: &[i32]) -> Vec<String> {
         numbers
             .iter()
             .map(|number| format!("_c_{number}-{mark}{number:010}"))
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn the_nearest_lower_number_comes_before() {
-        let nodes = line("lock-", &[7, 3, 5, 9, 1]);
+        let nodes = numbered("lock-", &[7, 3, 5, 9, 1]);
         let before = behind(&nodes, &nodes[0], Role::Mutex);
         assert_eq!(before.predecessor, nodes[2]);
         assert_eq!((before.ahead, before.doubtful), (3, true));
@@ -160,8 +160,8 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_compared_as_numbers_and_bystanders_ignored() {
-        let mut children = line("lock-", &[2]);
+    fn numbers_are_compared_as_numbers_and_unrelated_nodes_ignored() {
+        let mut children = numbered("lock-", &[2]);
         children.push("notes".into());
         children.push("_c_x-lock--000000003".into());
         let own = children[0].clone();
@@ -173,8 +173,8 @@ mod tests {
     }
 
     #[test]
-    fn strangers_are_waited_for_and_reported() {
-        let mut children = line("lock-", &[2]);
+    fn foreign_contenders_are_waited_for_and_reported() {
+        let mut children = numbered("lock-", &[2]);
         children.push("a__lock__0000000001".into());
         children.push("b__lock__0000000003".into());
         let layout = Layout::Curator;
@@ -186,14 +186,14 @@ mod tests {
 
     #[test]
     fn a_reader_waits_for_the_nearest_earlier_writer_only() {
-        let [readers, writers] =
-            [("__READ__", [1, 4, 6]), ("__WRIT__", [2, 3, 5])].map(|(mark, numbers)| line(mark, &numbers));
+        let [readers, writers] = [("__READ__", [1, 4, 6]), ("__WRIT__", [2, 3, 5])]
+            .map(|(mark, numbers)| numbered(mark, &numbers));
         let all: Vec<String> = readers.iter().chain(&writers).cloned().collect();
         assert_eq!(place(&all, &readers[0], Role::Reader), Place::First);
         let second = behind(&all, &readers[1], Role::Reader);
         assert_eq!((&second.predecessor, second.ahead), (&writers[1], 2));
         assert!(second.doubtful);
-        // The writer behind a writer: its predecessor may turn into a reader.
+        // The writer behind a writer: its predecessor may be downgraded to a reader.
         let writer = behind(&all, &writers[1], Role::Writer);
         assert_eq!((&writer.predecessor, writer.doubtful), (&writers[0], true));
         let last = behind(&all, &writers[2], Role::Writer);
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_excludes_readers_looks_again_behind_one_of_kazoos_names() {
+    fn a_contender_that_excludes_readers_lists_again_behind_a_name_of_kazoo() {
         let children = ["a__lock__0000000004".into(), "b__lock__0000000005".into()];
         for role in [Role::Mutex, Role::Candidate, Role::Writer] {
             assert!(behind(&children, &children[1], role).doubtful, "{role:?}");
@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn permits_are_counted() {
-        let leases = line("lease-", &[1, 2, 3]);
+        let leases = numbered("lease-", &[1, 2, 3]);
         let role = |permits| Role::Permit { permits };
         assert_eq!(place(&leases, &leases[2], role(3)), Place::First);
         assert_eq!(place(&leases, &leases[2], role(1)), Place::Full(2));

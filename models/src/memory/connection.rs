@@ -59,9 +59,9 @@ pub(super) struct Connection {
     /// Whether the session has a connection to the server.
     pub(super) attached: bool,
     pub(super) paused: bool,
-    /// The changes of the session that the hub has not been told.
-    untold: Vec<(SessionState, SessionId)>,
-    /// Whether the hub has to be polled, although nothing may be left to tell.
+    /// The changes of the session that the hub has not taken yet.
+    unreported: Vec<(SessionState, SessionId)>,
+    /// Whether the hub has to be polled, although there may be no change to take.
     pub(super) awake: bool,
 }
 
@@ -75,7 +75,7 @@ impl Connection {
             network: true,
             attached: true,
             paused: false,
-            untold: Vec::new(),
+            unreported: Vec::new(),
             awake: false,
         };
         new.begin(model);
@@ -104,7 +104,7 @@ impl Connection {
         if self.attached {
             self.attached = false;
             model.detach(self.session);
-            self.tell(SessionState::Suspended);
+            self.report(SessionState::Suspended);
         }
     }
 
@@ -125,12 +125,12 @@ impl Connection {
         }
     }
 
-    /// Takes the changes of the session that the hub has not been told.
-    pub(super) fn take_untold(&mut self) -> impl Iterator<Item = Notice> {
+    /// Takes the changes of the session that the hub has not taken yet.
+    pub(super) fn take_unreported(&mut self) -> impl Iterator<Item = Notice> {
         self.awake = false;
         let timeout = self.timeout;
-        let untold = core::mem::take(&mut self.untold).into_iter();
-        untold.map(move |(state, session)| Notice::Session {
+        let unreported = core::mem::take(&mut self.unreported).into_iter();
+        unreported.map(move |(state, session)| Notice::Session {
             state,
             session,
             timeout,
@@ -144,9 +144,9 @@ impl Connection {
         self.attached = true;
         let server = model.leader();
         if model.reattach(Instant::ZERO, self.session, server).is_ok() {
-            self.tell(SessionState::Connected);
+            self.report(SessionState::Connected);
         } else {
-            self.tell(SessionState::Expired);
+            self.report(SessionState::Expired);
             self.begin(model);
         }
     }
@@ -154,12 +154,12 @@ impl Connection {
     /// Begins a new session.
     fn begin(&mut self, model: &mut Server) {
         self.session = model.open_session();
-        self.tell(SessionState::Connecting);
-        self.tell(SessionState::Connected);
+        self.report(SessionState::Connecting);
+        self.report(SessionState::Connected);
     }
 
-    fn tell(&mut self, state: SessionState) {
-        self.untold.push((state, self.session));
+    fn report(&mut self, state: SessionState) {
+        self.unreported.push((state, self.session));
         self.awake = true;
     }
 }

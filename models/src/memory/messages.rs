@@ -8,7 +8,7 @@ use fencepost_core::{
     zookeeper::{Answer, Notice, Request, Write},
 };
 
-use crate::zookeeper::{Told, words};
+use crate::zookeeper::{FiredWatch, words};
 
 /// What a hub and the server have sent each other.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,7 +46,7 @@ pub enum Kind {
     Request,
     /// From the server to a hub, for a request.
     Reply,
-    /// What a hub hears without a request: a watch has fired, or its session has changed.
+    /// From the server to a hub without a request: a watch has fired, or the session has changed.
     Event,
 }
 
@@ -142,10 +142,16 @@ impl Messages {
         });
     }
 
-    pub(super) fn watch(&mut self, at: At, told: &Told) {
+    pub(super) fn watch(&mut self, at: At, fired: &FiredWatch) {
         self.add(|| {
-            let paths = Vec::from([told.path.clone()]);
-            at.message(Kind::Event, told.id, told.event.name(), paths, words::told(told))
+            let paths = Vec::from([fired.path.clone()]);
+            at.message(
+                Kind::Event,
+                fired.id,
+                fired.event.name(),
+                paths,
+                words::fired_watch(fired),
+            )
         });
     }
 

@@ -135,13 +135,13 @@ impl Server {
             hub,
             session,
         };
-        let mut notices: Vec<Notice> = connection.take_untold().collect();
+        let mut notices: Vec<Notice> = connection.take_unreported().collect();
         for notice in &notices {
             self.messages.session(at, notice);
         }
-        for told in self.model.take_told(session) {
-            self.messages.watch(at, &told);
-            notices.push(told.into());
+        for fired in self.model.take_fired_watches(session) {
+            self.messages.watch(at, &fired);
+            notices.push(fired.into());
         }
         notices
     }

@@ -103,25 +103,25 @@ impl Conditions {
 /// The error that an older server returns for the error that stopped a script. `refused`: the server did not execute a
 /// command, so the error is not the command's own.
 pub(super) fn wrapped(reply: Resp, sha: &[u8; 40], refused: bool) -> Resp {
-    let (Resp::Error(told), Ok(sha)) = (&reply, core::str::from_utf8(sha)) else {
+    let (Resp::Error(text), Ok(sha)) = (&reply, core::str::from_utf8(sha)) else {
         return reply;
     };
-    let Ok(told) = core::str::from_utf8(told) else {
+    let Ok(text) = core::str::from_utf8(text) else {
         return reply;
     };
-    let place = told.split_once(&format!(" script: {sha}, on "));
-    let Some((said, (source, line))) =
-        place.and_then(|(said, place)| Some((said, place.strip_suffix('.')?.split_once(':')?)))
+    let place = text.split_once(&format!(" script: {sha}, on "));
+    let Some((message, (source, line))) =
+        place.and_then(|(message, place)| Some((message, place.strip_suffix('.')?.split_once(':')?)))
     else {
         return reply;
     };
-    let said = if refused {
-        let said = said
+    let message = if refused {
+        let message = message
             .strip_prefix("ERR ")
-            .map_or_else(|| format!("-{said}"), Into::into);
-        format!("{source}: {line}: {said}")
+            .map_or_else(|| format!("-{message}"), Into::into);
+        format!("{source}: {line}: {message}")
     } else {
-        said.into()
+        message.into()
     };
-    Resp::Error(format!("ERR Error running script (call to f_{sha}): {source}:{line}: {said}").into())
+    Resp::Error(format!("ERR Error running script (call to f_{sha}): {source}:{line}: {message}").into())
 }

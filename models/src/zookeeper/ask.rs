@@ -84,7 +84,7 @@ impl Event {
 
 /// A watch that fired.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Told {
+pub struct FiredWatch {
     /// The request that set the watch.
     pub id: CommandId,
     /// The session that set the watch.
@@ -99,13 +99,13 @@ pub struct Told {
     pub(super) kind: Kind,
 }
 
-impl From<Told> for Notice {
+impl From<FiredWatch> for Notice {
     /// The core's [`WatchEvent::Changed`] also covers a new node and other children.
-    fn from(told: Told) -> Self {
+    fn from(fired: FiredWatch) -> Self {
         Self::Watch {
-            id: told.id,
-            session: told.session,
-            event: match told.event {
+            id: fired.id,
+            session: fired.session,
+            event: match fired.event {
                 Event::Deleted => WatchEvent::Deleted,
                 Event::Created | Event::Changed | Event::Children => WatchEvent::Changed,
             },

@@ -6,7 +6,7 @@ use core::time::Duration;
 use fencepost_core::{Instant, SessionId};
 
 use super::{
-    Member, Server, Session, SortedMap, SortedSet, Told, VecDeque,
+    FiredWatch, Member, Server, Session, SortedMap, SortedSet, VecDeque,
     ask::{Event, Kind},
     member::{Change, Transaction},
     tree::At,
@@ -93,9 +93,9 @@ impl Server {
         };
         known.touched = false;
         known.reported = false;
-        for told in known.told.drain(..) {
-            let Told { id, kind, .. } = told;
-            known.waiting.push((told.path, Watch { id, session, kind }));
+        for fired in known.fired.drain(..) {
+            let FiredWatch { id, kind, .. } = fired;
+            known.waiting.push((fired.path, Watch { id, session, kind }));
         }
         known.waiting.extend(self.members[server].watches.take(session));
     }
@@ -123,7 +123,7 @@ impl Server {
         known.heard = now;
         for (path, watch) in core::mem::take(&mut known.waiting) {
             match missed(member, &path, watch.kind, known.seen) {
-                Some(event) => known.told.push_back(Told {
+                Some(event) => known.fired.push_back(FiredWatch {
                     id: watch.id,
                     session,
                     path,
@@ -134,7 +134,7 @@ impl Server {
                 None => member.watches.add(path, watch),
             }
         }
-        if !known.told.is_empty() {
+        if !known.fired.is_empty() {
             self.notified.insert(session);
         }
         Ok(())
@@ -144,7 +144,7 @@ impl Server {
     pub fn forget_watches(&mut self, session: SessionId) {
         if let Some(known) = self.sessions.get_mut(&session) {
             known.waiting.clear();
-            known.told.clear();
+            known.fired.clear();
             if let Some(server) = known.at {
                 self.members[server].watches.take(session);
             }
@@ -241,7 +241,7 @@ impl Server {
         self.forget_what_is_everywhere();
     }
 
-    /// A follower loses its connection to the leader. It still answers reads and hears its clients, until it notices
+    /// A follower loses its connection to the leader. It still answers reads and keeps its clients, until it notices
     /// ([`disconnect_all`](Self::disconnect_all)). It answers no other requests. The leader cannot be cut off: another
     /// server has to lead first.
     pub fn cut_off(&mut self, server: usize) {
@@ -351,13 +351,13 @@ impl Server {
             && known.at == Some(server)
         {
             known.at = None;
-            known.told.clear();
+            known.fired.clear();
             self.notified.remove(&session);
         }
-        for told in self.members[server].apply(transaction) {
-            let session = told.session;
+        for fired in self.members[server].apply(transaction) {
+            let session = fired.session;
             if let Some(known) = self.sessions.get_mut(&session) {
-                known.told.push_back(told);
+                known.fired.push_back(fired);
                 self.notified.insert(session);
             }
         }

@@ -5,7 +5,7 @@ use alloc::{string::String, vec::Vec};
 use fencepost_core::SessionId;
 
 use super::{
-    ask::{Event, Told},
+    ask::{Event, FiredWatch},
     tree::{At, Kind as NodeKind, Tree, parent_of},
     watches::Watches,
 };
@@ -50,45 +50,46 @@ pub(super) struct Member {
 
 impl Member {
     /// Applies a transaction; returns the watches that fire, in order.
-    pub(super) fn apply(&mut self, transaction: &Transaction) -> Vec<Told> {
+    pub(super) fn apply(&mut self, transaction: &Transaction) -> Vec<FiredWatch> {
         self.applied = transaction.at.zxid;
         self.carry_out(&transaction.change, transaction.at)
     }
 
     /// Makes a change; returns the watches that fire, in order.
-    pub(super) fn carry_out(&mut self, change: &Change, at: At) -> Vec<Told> {
+    pub(super) fn carry_out(&mut self, change: &Change, at: At) -> Vec<FiredWatch> {
         let zxid = at.zxid;
-        let mut told = Vec::new();
+        let mut fired = Vec::new();
         match change {
             Change::Create { path, data, kind } => {
                 self.tree.create(path, data.clone(), *kind, at);
-                self.watches.fire(path, Event::Created, zxid, &mut told);
+                self.watches.fire(path, Event::Created, zxid, &mut fired);
                 self.watches
-                    .fire(parent_of(path), Event::Children, zxid, &mut told);
+                    .fire(parent_of(path), Event::Children, zxid, &mut fired);
             }
-            Change::Delete { path } => self.delete(path, at, &mut told),
+            Change::Delete { path } => self.delete(path, at, &mut fired),
             Change::Set { path, data } => {
                 self.tree.set(path, data.clone(), at);
-                self.watches.fire(path, Event::Changed, zxid, &mut told);
+                self.watches.fire(path, Event::Changed, zxid, &mut fired);
             }
             Change::EndSession(session) => {
                 self.watches.take(*session);
                 for path in self.tree.ephemerals(session.0) {
-                    self.delete(&path, at, &mut told);
+                    self.delete(&path, at, &mut fired);
                 }
             }
             Change::All(changes) => {
                 for change in changes {
-                    told.append(&mut self.carry_out(change, at));
+                    fired.append(&mut self.carry_out(change, at));
                 }
             }
         }
-        told
+        fired
     }
 
-    fn delete(&mut self, path: &str, at: At, told: &mut Vec<Told>) {
+    fn delete(&mut self, path: &str, at: At, fired: &mut Vec<FiredWatch>) {
         self.tree.delete(path, at);
-        self.watches.fire(path, Event::Deleted, at.zxid, told);
-        self.watches.fire(parent_of(path), Event::Children, at.zxid, told);
+        self.watches.fire(path, Event::Deleted, at.zxid, fired);
+        self.watches
+            .fire(parent_of(path), Event::Children, at.zxid, fired);
     }
 }

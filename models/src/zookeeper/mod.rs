@@ -31,7 +31,7 @@ use fencepost_core::{
 };
 
 use ask::Kind;
-pub use ask::{Answered, Ask, Event, Told};
+pub use ask::{Answered, Ask, Event, FiredWatch};
 pub use ensemble::CannotAttach;
 use member::{Change, Member, Transaction};
 use session::Session;
@@ -159,17 +159,20 @@ impl Server {
 
     /// The notices for a session since the last call.
     pub fn take_notices(&mut self, session: SessionId) -> VecDeque<Notice> {
-        self.take_told(session).into_iter().map(Notice::from).collect()
+        self.take_fired_watches(session)
+            .into_iter()
+            .map(Notice::from)
+            .collect()
     }
 
     /// The watches of a session that fired since the last call, in the server's terms.
-    pub fn take_told(&mut self, session: SessionId) -> VecDeque<Told> {
+    pub fn take_fired_watches(&mut self, session: SessionId) -> VecDeque<FiredWatch> {
         if !self.notified.remove(&session) {
             return VecDeque::new();
         }
         let known = self.sessions.get_mut(&session);
         known
-            .map(|known| core::mem::take(&mut known.told))
+            .map(|known| core::mem::take(&mut known.fired))
             .unwrap_or_default()
     }
 

@@ -5,7 +5,7 @@ use core::time::Duration;
 
 use fencepost_core::Instant;
 
-use super::{ask::Told, watches::Watch};
+use super::{ask::FiredWatch, watches::Watch};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Session {
@@ -22,8 +22,8 @@ pub(super) struct Session {
     pub(super) seen: i64,
     /// The transaction that ended the session. The session is dropped once all servers have applied it.
     pub(super) ended: Option<i64>,
-    /// Notices that the client has not taken.
-    pub(super) told: VecDeque<Told>,
+    /// The fired watches that the client has not taken.
+    pub(super) fired: VecDeque<FiredWatch>,
     /// While the session is not connected: the watches that its client will set again.
     pub(super) waiting: Vec<(String, Watch)>,
 }
@@ -38,7 +38,7 @@ impl Session {
             reported: false,
             seen: 0,
             ended: None,
-            told: VecDeque::new(),
+            fired: VecDeque::new(),
             waiting: Vec::new(),
         }
     }

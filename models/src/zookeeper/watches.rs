@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use fencepost_core::{CommandId, SessionId, sorted::SortedMap};
 
-use super::ask::{Event, Kind, Told};
+use super::ask::{Event, FiredWatch, Kind};
 
 /// A watch: its request, its session, and what it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,7 +39,7 @@ impl Watches {
     }
 
     /// Fires the watches that wait for this event.
-    pub(super) fn fire(&mut self, path: &str, event: Event, zxid: i64, told: &mut Vec<Told>) {
+    pub(super) fn fire(&mut self, path: &str, event: Event, zxid: i64, fired: &mut Vec<FiredWatch>) {
         let Some(watches) = self.0.get_mut(path) else {
             return;
         };
@@ -50,7 +50,7 @@ impl Watches {
                 Event::Children => watch.kind == Kind::Children,
             };
             if fires {
-                told.push(Told {
+                fired.push(FiredWatch {
                     id: watch.id,
                     session: watch.session,
                     path: path.into(),

@@ -11,7 +11,7 @@ use fencepost_core::{
     zookeeper::{Answer, CreateMode, Notice, Request, SessionState, WatchEvent, Write},
 };
 
-use super::{Event, Told};
+use super::{Event, FiredWatch};
 
 /// A request in words.
 #[must_use]
@@ -106,12 +106,12 @@ pub fn notice(notice: &Notice) -> String {
 
 /// A watch that has fired, in words.
 #[must_use]
-pub fn told(told: &Told) -> String {
-    let event = match told.event {
+pub fn fired_watch(fired: &FiredWatch) -> String {
+    let event = match fired.event {
         Event::Created => "Created",
         Event::Deleted => "Deleted",
         Event::Changed => "Changed",
         Event::Children => "Children",
     };
-    ["the watch on ", &told.path, " has fired: ", event].concat()
+    ["the watch on ", &fired.path, " has fired: ", event].concat()
 }

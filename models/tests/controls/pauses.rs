@@ -122,7 +122,7 @@ fn a_control_changes_nothing_twice_and_names_a_hub() {
     world.server.resume(waiter.id());
     world.server.reconnect(waiter.id());
     granted(&world.events(&mut waiter));
-    // Its second session is ended twice, the first one of the next hub is not.
+    // The test ends the second session of one hub twice, and does not end the first session of the next hub.
     for _ in 0..2 {
         world.server.suspend(waiter.id());
         world.server.expire(waiter.id());

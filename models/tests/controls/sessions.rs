@@ -44,7 +44,7 @@ fn a_suspended_holder_keeps_the_grant_until_its_session_expires() {
     assert_eq!(world.events(&mut holder), [Event::Suspended]);
     world.server.expire(holder.id());
     granted(&world.events(&mut waiter));
-    assert_eq!(world.events(&mut holder), [], "it has not heard of its end");
+    assert_eq!(world.events(&mut holder), [], "it has not learnt of its end");
     assert_eq!(world.state(&holder), (State::Expired, false));
     world.server.reconnect(holder.id());
     assert_eq!(lost(&world.events(&mut holder)), Loss::SessionExpired);

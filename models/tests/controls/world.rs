@@ -42,7 +42,7 @@ impl World {
         hub.intent(&mut self.server, self.now, key, intent).unwrap();
     }
 
-    /// What a client does that has been woken, or whose timer is due.
+    /// The events of a client that was woken, or whose timer is due.
     pub(crate) fn events(&mut self, hub: &mut Hub) -> Vec<Event> {
         hub.handle_timeout(&mut self.server, self.now);
         let mut events = Vec::new();

@@ -1,4 +1,4 @@
-//! Claims: who runs an operation, and what the others get.
+//! Claims: which client runs an operation, and what the others get.
 
 use fencepost_core::{AcquireTimeout, Event, Intent, Loss, Refusal};
 

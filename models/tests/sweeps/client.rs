@@ -78,7 +78,7 @@ impl Client {
         self.key.is_none()
     }
 
-    /// Begins what the settings say.
+    /// Opens a machine with these settings.
     pub(crate) fn begin(&mut self, now: Instant, settings: &Settings, operates: bool, number: u64) {
         let Settings::ZooKeeper(settings) = settings else {
             panic!("settings of another server");
@@ -166,12 +166,12 @@ impl Client {
             self.poll();
         }
         for event in core::mem::take(&mut self.events) {
-            self.told(now, &event, seen);
+            self.on_event(now, &event, seen);
         }
         self.poll();
     }
 
-    fn told(&mut self, now: Instant, event: &Event, seen: &mut Seen) {
+    fn on_event(&mut self, now: Instant, event: &Event, seen: &mut Seen) {
         let counter = match event {
             Event::Acquired { .. } => {
                 self.holds = true;

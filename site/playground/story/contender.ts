@@ -18,7 +18,7 @@ export interface Offer {
   readonly hasReaders: boolean;
 }
 
-/** What a contender cannot do until its client has done what it was told. */
+/** What a contender cannot do until its client has carried out the last call. */
 const PENDING: readonly Verb[] = ["leave", "release", "downgrade", "look", "sell"];
 
 export class Contender {
@@ -32,13 +32,13 @@ export class Contender {
   key: number | null = null;
   /** How often it has joined: each machine needs an identifier of its own. */
   joins = 0;
-  /** When its hub wants to be told that time has passed. */
+  /** When its hub's timer is due. */
   due: number | null = null;
-  /** Since when it is paused: its program runs no code, and its hub neither hears nor says anything. */
+  /** Since when it is paused: its program runs no code, and its hub neither receives nor sends anything. */
   pausedSince: number | null = null;
   /** Since when its connection is cut: its program runs, and the server does not hear from it. */
   cutSince: number | null = null;
-  /** Whether it has told its client to leave, release or downgrade, which the client has not yet done. */
+  /** Whether it has called leave, release or downgrade, and its client has not yet done so. */
   isPending = false;
   /** Of the latest grant. A program keeps it after a loss, and its late write has it. */
   fence: bigint | null = null;
@@ -57,7 +57,7 @@ export class Contender {
     return this.cutSince !== null;
   }
 
-  /** Since when the server has not heard from it; null if nothing keeps it from being heard. */
+  /** Since when the server receives nothing from it; null if the connection works. */
   get silentSince(): number | null {
     // A program can pause while its connection is cut, and nothing can be done to one that is paused.
     return this.cutSince ?? this.pausedSince;

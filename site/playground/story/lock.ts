@@ -4,7 +4,7 @@ import { type Event, Settings } from "fencepost/hub";
 
 import { type Kind, type LockName, NAMES, type Role, BadStory } from "./actions.js";
 import { Contender, type Offer, type Phase, type Verb } from "./contender.js";
-import { events, heard } from "./heard.js";
+import { describeEvent, events } from "./event-text.js";
 import { type Connection, type Message, type NodeView, SESSION_TIMEOUT, Server } from "./server.js";
 
 /** The name of the lock in the settings. */
@@ -32,7 +32,7 @@ export interface ContenderView {
   readonly isPaused: boolean;
   /** Whether its connection is cut. */
   readonly isCut: boolean;
-  /** Whether it has told its client to do something that needs a connection. */
+  /** Whether its program has called its client for something that needs a connection. */
   readonly isPending: boolean;
   /** Whether the server still has its session. */
   readonly hasSession: boolean;
@@ -144,7 +144,7 @@ export class Lock implements Offer {
     this.#intend(one, (hub, key) => hub.downgrade(this.#now, key));
   }
 
-  /** The program is killed, so its hub hears nothing any more; and the server ends its session. */
+  /** The program is killed, so its hub receives nothing any more; and the server ends its session. */
   kill(who: string): void {
     const one = this.able(who, "kill");
     this.#server.kill(who);
@@ -164,7 +164,7 @@ export class Lock implements Offer {
     this.#settle(one);
   }
 
-  /** The program goes on, and neither it nor the server hears from the other. */
+  /** The program goes on, and neither it nor the server receives anything from the other. */
   cut(who: string): void {
     const one = this.able(who, "cut");
     one.cutSince = this.#now;
@@ -181,7 +181,7 @@ export class Lock implements Offer {
     this.#settle(one);
   }
 
-  /** Lets time pass. The server ends the session of a contender that it has not heard for the session's timeout. */
+  /** Lets time pass. The server ends the session of a contender from which it has received nothing for the session's timeout. */
   pass(millis: number): void {
     const end = this.#now + millis;
     for (;;) {
@@ -303,7 +303,7 @@ export class Lock implements Offer {
     this.#settle();
   }
 
-  /** Drives a hub, and all hubs that hear something by that, until none of them has anything to do. */
+  /** Drives a hub, and all hubs that receive something from it, until none of them has anything to do. */
   #settle(first?: Contender): void {
     const waiting = first === undefined ? [] : [first];
     for (;;) {
@@ -311,10 +311,10 @@ export class Lock implements Offer {
       if (one !== undefined) {
         this.#drive(one);
       }
-      const heard = this.#server.woken();
-      this.#eventsAt ??= heard.length > 0 ? this.#sentences.length : null;
+      const receivers = this.#server.woken();
+      this.#eventsAt ??= receivers.length > 0 ? this.#sentences.length : null;
       // Events of one moment come in any order. With a queue the order does not matter.
-      for (const who of this.name === "unfair" ? heard.reverse() : heard) {
+      for (const who of this.name === "unfair" ? receivers.reverse() : receivers) {
         const woken = this.#contenders.get(who);
         if (woken !== undefined && !woken.isPaused && !waiting.includes(woken)) {
           waiting.push(woken);
@@ -339,14 +339,14 @@ export class Lock implements Offer {
         return;
       }
       if (output.type === "event") {
-        this.#hear(one, output);
+        this.#receive(one, output);
       }
     }
   }
 
-  #hear(one: Contender, event: Event): void {
+  #receive(one: Contender, event: Event): void {
     const { who } = one;
-    const { sentence, phase } = heard(who, event, one.phase);
+    const { sentence, phase } = describeEvent(who, event, one.phase);
     one.isPending &&= phase !== "away" && event.event !== "downgraded";
     if (event.event === "acquired") {
       one.fence = event.grant.fence;

@@ -14,7 +14,7 @@ export interface Message {
   /** The contender. */
   readonly who: string;
   /**
-   * `event`: a watch has fired. `session`: the contender hears of its session. `cut`: it sees by itself that its
+   * `event`: a watch has fired. `session`: the contender learns the state of its session. `cut`: it sees by itself that its
    * connection is cut, and the server sends nothing.
    */
   readonly kind: "request" | "reply" | "event" | "session" | "cut";
@@ -101,7 +101,7 @@ export class Server {
     return this.#memory.sessions().some((one) => one.hub === hub && one.state !== "expired");
   }
 
-  /** The contenders that have something to hear. */
+  /** The contenders that have something to receive. */
   woken(): string[] {
     return this.#memory.takeWoken().flatMap((hub) => {
       const who = this.#byHub.get(hub);

@@ -28,7 +28,7 @@ const POLICY = [
 ].join("; ");
 
 /** A busy machine may take long, in ms. */
-const PATIENCE = 120_000;
+const LIMIT = 120_000;
 
 let folder, server, browser, page, complaints;
 
@@ -37,7 +37,7 @@ before(async () => {
   const python = join(root, ".venv", "bin", "python");
   execFileSync(python, [join(root, "site", "build.py"), join(folder, BASE)], { stdio: "inherit" });
   server = await serve(folder, { policy: POLICY });
-  browser = await driver.launch({ executablePath: chromium(), args: FLAGS, timeout: PATIENCE });
+  browser = await driver.launch({ executablePath: chromium(), args: FLAGS, timeout: LIMIT });
 });
 
 after(async () => {
@@ -48,7 +48,7 @@ after(async () => {
 
 beforeEach(async () => {
   page = await browser.newPage();
-  page.setDefaultTimeout(PATIENCE);
+  page.setDefaultTimeout(LIMIT);
   complaints = [];
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {

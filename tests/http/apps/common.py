@@ -15,10 +15,10 @@ import redis
 import redis.asyncio
 
 SECRET = "a secret of the suite"
-PATIENCE = 60
+LIMIT = 60
 """How long the handler waits at its gate, in seconds."""
 PIECE = b"piece\n"
-AT_THE_GATE: dict[str, Any] = {"socket_timeout": 2 * PATIENCE}
+AT_THE_GATE: dict[str, Any] = {"socket_timeout": 2 * LIMIT}
 """Options of the client of the effects: it may wait."""
 
 PORT = int(sys.argv[1])
@@ -112,7 +112,7 @@ def handle(effects: redis.Redis, handler: Handler) -> Reply:
     store: Any = effects
     run = store.incr(handler.counter)
     if handler.waits_before:
-        store.blpop([handler.gate], PATIENCE)
+        store.blpop([handler.gate], LIMIT)
     return handler.reply(run)
 
 
@@ -120,7 +120,7 @@ def pieces(effects: redis.Redis, handler: Handler, count: int) -> Iterator[bytes
     """The pieces of a body."""
     for number in range(count):
         if handler.is_gated and number == count - 1:
-            effects.blpop([handler.gate], PATIENCE)
+            effects.blpop([handler.gate], LIMIT)
         yield PIECE
 
 
@@ -129,7 +129,7 @@ async def handle_async(effects: redis.asyncio.Redis, handler: Handler) -> Reply:
     store: Any = effects
     run = await store.incr(handler.counter)
     if handler.waits_before:
-        await store.blpop([handler.gate], PATIENCE)
+        await store.blpop([handler.gate], LIMIT)
     return handler.reply(run)
 
 
@@ -138,5 +138,5 @@ async def pieces_async(effects: redis.asyncio.Redis, handler: Handler, count: in
     store: Any = effects
     for number in range(count):
         if handler.is_gated and number == count - 1:
-            await store.blpop([handler.gate], PATIENCE)
+            await store.blpop([handler.gate], LIMIT)
         yield PIECE

@@ -9,7 +9,7 @@ import { connect, fromZooKeeper, LockLost, ReleaseUnconfirmed } from "../../../b
 
 const [layout, hosts, sessionMs, login] = process.argv.slice(2);
 
-/** A client on a connection of the library's own, whose nodes are its own, and everybody's to look at. */
+/** A client on a connection that the peer has made. Only its user may change its nodes; all users may read them. */
 async function given() {
   const theirs = zookeeper.createClient(hosts, { sessionTimeout: Number(sessionMs) });
   theirs.addAuthInfo("digest", Buffer.from(login));
@@ -89,7 +89,7 @@ function find(what) {
   return at;
 }
 
-/** Tells from when and until when a grant is valid. */
+/** Reports from when and until when a grant is valid. */
 function tellBelief(hold) {
   let [valid, until] = [false, 0];
   hold.look = () => {
@@ -109,18 +109,18 @@ function tellBelief(hold) {
 const described = ({ kind, path, node, czxid }) => ({ kind, path, node, czxid });
 
 async function acquire(kind, path, timeout) {
-  const wanted = lock(kind, path);
+  const contended = lock(kind, path);
   let grant;
   try {
     const { signal } = (enough = new AbortController());
-    if (timeout === "0") grant = await wanted.tryAcquire();
-    else grant = await wanted.acquire(timeout === undefined ? { signal } : { timeout: Number(timeout), signal });
+    if (timeout === "0") grant = await contended.tryAcquire();
+    else grant = await contended.acquire(timeout === undefined ? { signal } : { timeout: Number(timeout), signal });
   } catch (error) {
     if (enough.signal.aborted) return { granted: false, cancelled: true };
     throw error;
   }
   if (grant === null) return { granted: false, cancelled: false };
-  // Our clients tell a grant's fence; whose node that is, a look at the lock tells.
+  // A grant has only its fence: the list of contenders has its node.
   const found = await lock(kind.startsWith("multi") ? "mutex" : kind, path.split(",")[0]).contenders();
   const { node } = found.find(({ fence }) => fence === grant.fence);
   const hold = { kind, path, node, czxid: String(grant.fence), grant };
@@ -164,7 +164,7 @@ async function downgrade(what) {
   return described(hold);
 }
 
-/** A grant, or null if it was over before we heard of it. */
+/** A grant, or null if it was lost before the acquire returned. */
 async function acquiredOrLost(kind, path) {
   try {
     return await lock(kind, path).acquire();
@@ -197,7 +197,7 @@ async function work(kind, path, address, rounds) {
 let stopped = false;
 
 /** Acquires, uses the resource and releases, until `stop`. */
-async function toil(kind, path, address, holdMs) {
+async function workload(kind, path, address, holdMs) {
   const ask = await resource(address);
   const shared = kind.startsWith("read") || kind.startsWith("semaphore");
   let [done, stale, lost, unconfirmed] = [0, 0, 0, 0];
@@ -225,7 +225,7 @@ async function toil(kind, path, address, holdMs) {
   return { done, stale, lost, unconfirmed };
 }
 
-/** Holds until then, or until it is over: the last moment at which the grant was seen to be valid. */
+/** Holds until then or until the grant ends. Returns the last moment at which the grant was seen as valid. */
 async function believe(grant, end) {
   for (let seen = null; ; await new Promise((resolve) => setTimeout(resolve, OFTEN_MS))) {
     const at = now();
@@ -287,7 +287,7 @@ const later = {
   downgrade,
   increment: async (address) => ({ accepted: await increment(address, holds[find()].czxid) }),
   work,
-  toil,
+  workload,
 };
 const atOnce = { session, contenders, cancel, stop, revoke };
 
@@ -309,7 +309,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   const words = line.trim().split(/\s+/);
   if (words[0] === "quit") break;
   if (words[0] === "acquire") acquires += 1;
-  if (words[0] === "toil") stopped = false;
+  if (words[0] === "workload") stopped = false;
   if (words[0] in later) before = before.then(() => answer(later[words[0]], words));
   else if (words[0] !== "") void answer(atOnce[words[0]], words);
 }

@@ -18,11 +18,11 @@ class CounterClient:
         return value != "stale" and self._ask(f"write {fence} {int(value) + 1}") == "ok"
 
     def look(self, fence: int) -> bool:
-        """Whether a resource of tests/faults lets one look who shares the lock with others."""
+        """Whether a resource of tests/faults accepts the fence of a contender that shares the lock."""
         return self._ask(f"look {fence}") != "stale"
 
     def held(self, fence: int, since: int, until: int) -> None:
-        """Tells from when to when a grant was believed in."""
+        """Records from when to when a grant was valid."""
         self._ask(f"held {fence} {since} {until}")
 
     def _ask(self, line: str) -> str:

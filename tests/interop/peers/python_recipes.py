@@ -15,7 +15,7 @@ from kazoo.client import KazooClient  # type: ignore[import-untyped]
 from kazoo.exceptions import NoNodeError  # type: ignore[import-untyped]
 from kazoo.security import CREATOR_ALL_ACL, READ_ACL_UNSAFE  # type: ignore[import-untyped]
 from mixed_counter import CounterClient
-from python_toil import Teller, toil
+from python_workload import ValidityReporter, workload
 from steered import Answer, Cancelled, Hold, Lost, NotHere, say
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ MARKS = {"read": "__READ__", "write": "__WRIT__", "leader": "latch-", "semaphore
 
 
 def given(hosts: str, session_ms: int, login: str) -> KazooClient:
-    """A connection of the library's own, whose nodes are its own, and everybody's to look at."""
+    """A connection that the peer has made. Only its user may change its nodes; all users may read them."""
     rights = [*CREATOR_ALL_ACL, *READ_ACL_UNSAFE]
     kazoo = KazooClient(hosts, session_ms / 1000, default_acl=rights, auth_data=[("digest", login)])
     kazoo.start()
@@ -33,17 +33,17 @@ def given(hosts: str, session_ms: int, login: str) -> KazooClient:
 
 
 class Recipes:
-    """The recipes, on a client of a loop in another thread, so that whoever waits can be called off."""
+    """The recipes, on a client of a loop in another thread, so that an acquire can be cancelled."""
 
     def __init__(self, layout: str, hosts: str, session_ms: int, login: str = "") -> None:
         self._layout = cast(fencepost.SharedLayout, layout)
         self._given: KazooClient | None = None
         url = f"zk://{hosts}?session_timeout={session_ms}"
         self._client = self._open(url, (hosts, session_ms, login) if login else None)
-        #: To look with: our clients tell a grant's fence, and not its node.
+        #: For looking up nodes: a grant has only its fence.
         self._look = KazooClient(hosts=hosts)
         self._look.start()
-        self._telling: dict[fencepost.asyncio.Grant, set[asyncio.Task[None]]] = {}
+        self._reporting: dict[fencepost.asyncio.Grant, set[asyncio.Task[None]]] = {}
         self._waiting: concurrent.futures.Future[Any] | None = None
         self._enough = threading.Event()
 
@@ -87,7 +87,7 @@ class Recipes:
             waiting.cancel()
 
     def contenders(self, kind: str, path: str) -> list[str]:
-        """The nodes of those who hold or wait: of this kind in Curator's layout, all in Kazoo's."""
+        """The nodes of the holders and waiters: of this kind in Curator's layout, all in Kazoo's."""
         leases = kind.startswith("semaphore") and self._layout == "curator"
         directory = f"{path}/leases" if leases else path
         mark = "lock__" if self._layout == "kazoo" else MARKS.get(kind.partition(":")[0], "lock-")
@@ -103,17 +103,17 @@ class Recipes:
                 return {}
         raise NotHere(f"nobody has the node {node}")
 
-    def toil(self, kind: str, path: str, resource: CounterClient, hold_ms: int) -> Answer:
-        """Works until `stop`."""
+    def workload(self, kind: str, path: str, resource: CounterClient, hold_ms: int) -> Answer:
+        """Runs the workload until `stop`."""
         lock, shared = self._lock(kind, path), kind.startswith(("read", "semaphore"))
-        return self._run(toil(lock.acquire, shared, resource, hold_ms, self._enough))
+        return self._run(workload(lock.acquire, shared, resource, hold_ms, self._enough))
 
     def begin(self) -> None:
-        """Work that goes on is about to begin."""
+        """Resets `stop` before a workload."""
         self._enough.clear()
 
     def stop(self) -> Answer:
-        """Ends the work that goes on, when the lock has been held once more."""
+        """Ends the workload after one more acquire and release."""
         self._enough.set()
         return {}
 
@@ -170,24 +170,24 @@ class Recipes:
         raise NotHere(f"fencepost has no {kind}")
 
     async def _watch(self, grant: fencepost.asyncio.Grant, path: str) -> None:
-        """Tells of a wish for the lock, when the grant is valid, and of its loss."""
+        """Reports revocation requests, the times at which the grant is valid, and its loss."""
 
-        async def tell() -> None:
-            await Teller(grant, path).tell_until(lost)
+        async def report() -> None:
+            await ValidityReporter(grant, path).report_until(lost)
             say({"event": "state", "state": "lost"})
             say({"event": "lost", "path": path})
 
-        async def tell_wish() -> None:
+        async def report_request() -> None:
             if await grant.wait_revoke_requested():
                 say({"event": "revoke", "path": path})
 
         lost = grant.lost
-        telling = {asyncio.ensure_future(each) for each in (tell(), tell_wish())}
-        self._telling[grant] = telling
+        reporting = {asyncio.ensure_future(each) for each in (report(), report_request())}
+        self._reporting[grant] = reporting
 
     def _end(self, grant: fencepost.asyncio.Grant, ends: Callable[[], Coroutine[Any, Any, object]]) -> None:
-        for telling in self._telling.pop(grant, ()):
-            self._loop.call_soon_threadsafe(telling.cancel)
+        for reporting in self._reporting.pop(grant, ()):
+            self._loop.call_soon_threadsafe(reporting.cancel)
         try:
             self._run(ends())
         except fencepost.LockLost as lost:
@@ -195,7 +195,7 @@ class Recipes:
 
     def _node(self, path: str, czxid: int) -> str:
         path = path.partition(",")[0]
-        # This session may be on another member of an ensemble, which has not heard of it yet.
+        # This session may be on another member of an ensemble, which does not have the node yet.
         self._look.sync(path)
         if getattr(self._look.exists(path), "czxid", None) == czxid:
             return path

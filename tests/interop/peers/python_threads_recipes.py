@@ -11,12 +11,12 @@ from typing import Any
 import fencepost
 from mixed_counter import CounterClient
 from python_recipes import Recipes, given
-from python_toil import OFTEN, Teller, toil
+from python_workload import OFTEN, ValidityReporter, workload
 from steered import Answer, Hold, Lost, NotHere, say
 
 
 class ThreadRecipes(Recipes):
-    """The recipes on a client whose calls block: they cannot be called off, and nothing is awaited."""
+    """The recipes on a client whose calls block: they cannot be cancelled, and nothing is awaited."""
 
     def _open(self, url: str, login: tuple[str, int, str] | None) -> Any:
         if login is None:
@@ -33,35 +33,35 @@ class ThreadRecipes(Recipes):
             raise Lost(str(lost)) from lost
         if grant is None:
             return None
-        telling = Telling(grant, path)
+        reporting = Reporting(grant, path)
         try:
             node = self._node(path, grant.fence)
         except NotHere:
             # As in Recipes.
-            telling.end(grant.release)
+            reporting.end(grant.release)
             raise
         return Hold(
             kind,
             path,
             node,
             grant.fence,
-            release=lambda: telling.end(grant.release),
-            leave=lambda: telling.end(lambda: grant.__exit__(None, None, None)),
+            release=lambda: reporting.end(grant.release),
+            leave=lambda: reporting.end(lambda: grant.__exit__(None, None, None)),
             downgrade=grant.downgrade,
         )
 
     def cancel(self) -> None:
-        """Nothing: a thread that waits goes on waiting."""
+        """Does nothing: a waiting thread goes on waiting."""
 
-    def toil(self, kind: str, path: str, resource: CounterClient, hold_ms: int) -> Answer:
-        """Works until `stop`."""
+    def workload(self, kind: str, path: str, resource: CounterClient, hold_ms: int) -> Answer:
+        """Runs the workload until `stop`."""
         lock, shared = self._lock(kind, path), kind.startswith(("read", "semaphore"))
 
         async def acquire() -> Awaited:
             return Awaited(lock.acquire())
 
         # This loop has nothing else to do.
-        return asyncio.run(toil(acquire, shared, resource, hold_ms, self._enough))
+        return asyncio.run(workload(acquire, shared, resource, hold_ms, self._enough))
 
     def _run(self, what: Any) -> Any:
         return what
@@ -84,8 +84,8 @@ class Awaited:
         self._grant.release()
 
 
-class Telling:
-    """The threads that tell what becomes of a grant, until its holder ends it."""
+class Reporting:
+    """The threads that report the events of a grant, until its holder ends it."""
 
     def __init__(self, grant: fencepost.Grant, path: str) -> None:
         self._grant = grant
@@ -93,8 +93,8 @@ class Telling:
         self._over = False
         if grant.mixed_layouts is not None:
             say({"event": "mixed-layouts", "path": path, "node": grant.mixed_layouts})
-        for tells in (self._tell, self._tell_request):
-            threading.Thread(target=tells, daemon=True).start()
+        for reports in (self._report, self._report_request):
+            threading.Thread(target=reports, daemon=True).start()
 
     def end(self, ends: Callable[[], object]) -> None:
         """Ends the grant."""
@@ -104,17 +104,17 @@ class Telling:
         except fencepost.LockLost as lost:
             raise Lost(str(lost)) from lost
 
-    def _tell(self) -> None:
-        teller = Teller(self._grant, self._path)
+    def _report(self) -> None:
+        reporter = ValidityReporter(self._grant, self._path)
         while not self._over:
             lost = self._grant.lost.is_set()
-            teller.look()
+            reporter.look()
             if lost:
                 say({"event": "state", "state": "lost"})
                 say({"event": "lost", "path": self._path})
                 return
             time.sleep(OFTEN)
 
-    def _tell_request(self) -> None:
+    def _report_request(self) -> None:
         if self._grant.wait_revoke_requested() and not self._over:
             say({"event": "revoke", "path": self._path})

@@ -19,7 +19,7 @@ _speaking = threading.Lock()
 
 
 def say(line: Answer) -> None:
-    """Prints one line; whole, whichever thread says something else."""
+    """Prints one line as a whole, from any thread."""
     with _speaking:
         print(json.dumps(line), flush=True)
 
@@ -29,7 +29,7 @@ class NotHere(Exception):
 
 
 class Cancelled(Exception):
-    """The acquire was called off."""
+    """The acquire was cancelled."""
 
 
 class Lost(Exception):
@@ -49,7 +49,7 @@ class Hold:
     leave: Callable[[], object] | None = None
 
     def describe(self) -> dict[str, str]:
-        """What the answers tell of it."""
+        """The fields of the answers about it."""
         return {"kind": self.kind, "path": self.path, "node": self.node, "czxid": str(self.czxid)}
 
 
@@ -99,9 +99,9 @@ class Peer:
         for name in ("stop", "revoke"):
             if hasattr(self._recipes, name):
                 now[name] = getattr(self._recipes, name)
-        if hasattr(self._recipes, "toil"):
+        if hasattr(self._recipes, "workload"):
             later |= {
-                "toil": self._toil,
+                "workload": self._workload,
                 "downgrade": self._downgrade,
                 "leave": self._leave,
                 "release-again": self._release_again,
@@ -109,7 +109,7 @@ class Peer:
         verb = words[0]
         if verb == "acquire":
             self._asked += 1
-        if verb == "toil" and verb in later:
+        if verb == "workload" and verb in later:
             self._recipes.begin()  # type: ignore[attr-defined]
         if verb in later:
             self._work.put(lambda: self._guarded(verb, later[verb], words[1:]))
@@ -123,7 +123,7 @@ class Peer:
     def _guarded(self, verb: str, does: Callable[..., Answer], words: list[str]) -> None:
         try:
             answer = {"ok": True, **does(*words)}
-        except Exception as error:  # whatever it is, the test shall read it
+        except Exception as error:  # the test must see every error
             answer = {"ok": False, "error": f"{type(error).__name__}: {error}"}
         say({"answer": verb, **answer})
 
@@ -198,8 +198,8 @@ class Peer:
                 lost += 1
         return {"done": done, "stale": stale, "lost": lost}
 
-    def _toil(self, kind: str, path: str, address: str, hold_ms: str) -> Answer:
-        does: Callable[..., Answer] = self._recipes.toil  # type: ignore[attr-defined]
+    def _workload(self, kind: str, path: str, address: str, hold_ms: str) -> Answer:
+        does: Callable[..., Answer] = self._recipes.workload  # type: ignore[attr-defined]
         return does(kind, path, self._counter(address), int(hold_ms))
 
     def _find(self, what: str | None) -> Hold:

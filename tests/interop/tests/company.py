@@ -1,11 +1,11 @@
-"""Peers that meet at one lock: they start at once, and wait for their turn."""
+"""Peers that contend for one lock: they start at once, and wait for their turn."""
 
 from __future__ import annotations
 
 from conftest import Start
 from steer import Peer
 
-#: Short, for those who are to be killed: their sessions have to run out.
+#: Short, for peers that a test kills: their sessions must expire.
 BRIEF_MS = 2000
 
 
@@ -19,7 +19,7 @@ def together(start: Start, *names: str, doomed: int = 0) -> list[Peer]:
 
 def waits(peer: Peer) -> bool:
     """Whether its acquire has not been answered yet."""
-    return all(line.get("answer") != "acquire" for line in peer.heard())
+    return all(line.get("answer") != "acquire" for line in peer.unread())
 
 
 def has_got(peer: Peer, after: int = 0) -> int:

@@ -60,5 +60,5 @@ def start(servers: Servers) -> Iterator[Start]:
 
 @pytest.fixture
 def path() -> str:
-    """A path that nobody else uses."""
+    """A path that no other test uses."""
     return f"/interop-{uuid.uuid4().hex[:12]}"

@@ -10,7 +10,7 @@ from steer import Answer, Peer
 #: Ours, one of each language.
 OURS = ("rust-curator", "python-curator", "javascript-curator", "c-curator")
 KINDS = ("mutex", "read", "write", "semaphore:2", "leader", "multi", "single")
-#: The same with one permit: whoever comes second waits.
+#: The same with one permit: the second contender waits.
 ALONE = tuple(kind.replace(":2", ":1") for kind in KINDS)
 #: Seconds: a refusal does not wait for a session or a lease to end.
 AT_ONCE = 20.0
@@ -30,7 +30,7 @@ def wanted(kind: str, path: str) -> str:
 
 
 def refused(peer: Peer, line: str) -> str:
-    """Why a command was refused, which has to be told at once."""
+    """Why a command was refused; the answer must come at once."""
     begin = time.monotonic()
     peer.send(line)
     error = refusal(peer, line.split()[0])

@@ -1,4 +1,4 @@
-"""Steers a peer, and the servers: what the tests stand on."""
+"""Controls peers and servers for the tests."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ JARS = ROOT / "build" / "jars"
 CLASSES = ROOT / "build" / "interop"
 
 #: Bounds every wait; nothing here takes nearly as long.
-PATIENCE = 40.0
+LIMIT = 40.0
 
 #: Small and quick to start: these are many, and short-lived.
 JAVA = ["java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto"]
 LOGS = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
 
-#: Our Rust client, in the layout that comes first.
+#: fencepost's Rust client, in its default layout.
 RUST = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "examples" / "peer"
 
 #: Our C client; in a program with the threaded ZooKeeper library; on a handle of the program's.
@@ -57,7 +57,7 @@ Answer = dict[str, Any]
 
 def wait_until(condition: Callable[[], Any], what: str) -> Any:
     """The first true value of `condition`; fails if that takes too long."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LIMIT
     while True:
         value = condition()
         if value:
@@ -108,12 +108,12 @@ class Peer:
         assert answer["granted"], f"{self.name}: {line}: {answer}"
         return answer
 
-    def event(self, name: str, **wanted: object) -> Answer:
+    def event(self, name: str, **fields: object) -> Answer:
         """The next event of this name with these values."""
-        wants = {"event": name, **wanted}
-        return self._next(lambda line: wants.items() <= line.items(), f"the event {wants}")
+        expected = {"event": name, **fields}
+        return self._next(lambda line: expected.items() <= line.items(), f"the event {expected}")
 
-    def heard(self, name: str | None = None) -> list[Answer]:
+    def unread(self, name: str | None = None) -> list[Answer]:
         """The events of this name, or all lines, that have come and were not read yet."""
         with self._arrived:
             return [line for line in self._lines if name is None or line.get("event") == name]
@@ -121,14 +121,14 @@ class Peer:
     def kill(self) -> None:
         """Ends it at once (SIGKILL): its session runs out."""
         self.process.kill()
-        self.process.wait(PATIENCE)
+        self.process.wait(LIMIT)
 
     def pause(self) -> None:
-        """Has it stand still (SIGSTOP)."""
+        """Pauses it (SIGSTOP)."""
         self.process.send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Has it go on (SIGCONT)."""
+        """Resumes it (SIGCONT)."""
         self.process.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
@@ -139,17 +139,17 @@ class Peer:
         except OSError:
             pass
         try:
-            self.process.wait(PATIENCE)
+            self.process.wait(LIMIT)
         finally:
             self.process.kill()
             self.process.wait()
-            self._reader.join(PATIENCE)
+            self._reader.join(LIMIT)
             assert self.process.stdout is not None
             self.process.stdout.close()
             self._errors.close()
 
     def _next(self, fits: Callable[[Answer], bool], what: str) -> Answer:
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + LIMIT
         with self._arrived:
             while True:
                 for line in self._lines:
@@ -189,7 +189,7 @@ class Servers:
         assert line, f"the servers did not start: {options}"
         self.addresses: dict[str, str] = json.loads(line)
         host, _, port = self.addresses["FENCEPOST_SERVERS"].rpartition(":")
-        self._control = socket.create_connection((host, int(port)), timeout=PATIENCE)
+        self._control = socket.create_connection((host, int(port)), timeout=LIMIT)
         self._lines = self._control.makefile("rw")
 
     @property
@@ -214,4 +214,4 @@ class Servers:
         """Ends the servers."""
         self._lines.close()
         self._control.close()
-        self._process.communicate(timeout=PATIENCE)
+        self._process.communicate(timeout=LIMIT)

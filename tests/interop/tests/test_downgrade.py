@@ -16,7 +16,7 @@ MARKS = {"curator": "__READ__", "kazoo": "__rlock__"}
 
 
 def as_reader(tree: Tree, writer: Answer, mark: str) -> str:
-    """The reader's node that a writer has turned into: it has its place in the line."""
+    """The reader's node that replaces a writer's: it has the writer's place in the wait queue."""
     nodes = tree.contenders(writer["path"])
     assert writer["node"] not in nodes
     [reader] = [node for node in nodes if node[-10:] == writer["node"][-10:]]
@@ -50,7 +50,7 @@ def test_their_readers_share_with_our_writer_that_goes_on_as_a_reader_and_their_
     fence = has_got(writer, int(held["czxid"]))
     assert not ours.ask(f"acquire read {path} 0")["granted"]
     writer.ask("release")
-    # Who stands right behind ours is told that the writer's node is gone.
+    # The waiter right behind our contender gets the event that the writer's node is deleted.
     held = ours.acquire(f"write {path}")
     assert int(held["czxid"]) > fence
     tree.see_join(path, writer, f"write {path}")
@@ -58,7 +58,7 @@ def test_their_readers_share_with_our_writer_that_goes_on_as_a_reader_and_their_
     ours.ask("downgrade")
     wait_for_a_watch(tree, as_reader(tree, held, MARKS[theirs]))
     assert waits(writer)
-    assert not ours.heard("lost")
+    assert not ours.unread("lost")
     ours.ask("release")
     has_got(writer, int(held["czxid"]))
     writer.ask("release")
@@ -73,14 +73,14 @@ def test_in_kazoos_layout_other_kinds_wait_for_a_writer_that_goes_on_as_a_reader
     """Each of them stands alone behind the writer, whose node vanishes."""
     writer, *waiters = together(start, f"{writes}-kazoo", *(f"{waits}-kazoo" for waits in LANGUAGES))
     # A place for each of them.
-    line = {f"{path}-{place}": waiter for place, waiter in zip(LANGUAGES, waiters, strict=True)}
+    waiting = {f"{path}-{place}": waiter for place, waiter in zip(LANGUAGES, waiters, strict=True)}
     held = {}
-    for place, waiter in line.items():
+    for place, waiter in waiting.items():
         held[place] = writer.acquire(f"write {place}")
         tree.see_join(place, waiter, f"{kind} {place}{f',{place}-too' if kind == 'multi' else ''}")
         wait_for_a_watch(tree, held[place]["node"])
         writer.ask(f"downgrade {place}")
-    for place, waiter in line.items():
+    for place, waiter in waiting.items():
         wait_for_a_watch(tree, as_reader(tree, held[place], MARKS["kazoo"]), unless=waiter)
         assert waits(waiter), f"{waiter.name} was granted beside a reader"
         writer.ask(f"release {place}")
@@ -97,7 +97,7 @@ def test_our_writer_waits_for_a_curator_writer_that_goes_on_as_a_reader(
     tree.see_join(path, ours, f"write {path} 1500")
     reader = theirs.acquire(f"read {path}")
     theirs.ask(f"release {writer['node']}")
-    # The reader has the writer's number, and is still before ours, whose neighbour has gone.
+    # The reader has the writer's number, and is still before our waiter, whose predecessor has gone.
     assert ours.answer("acquire") == {"answer": "acquire", "ok": True, "granted": False, "cancelled": False}
     tree.see_join(path, ours, f"write {path}")
     theirs.ask(f"release {reader['node']}")

@@ -35,11 +35,11 @@ def chroot(servers: Servers) -> Iterator[str]:
 def test_a_given_client_keeps_its_chroot_its_login_and_its_rights(
     servers: Servers, tree: Tree, chroot: str, path: str, name: str, kind: str
 ) -> None:
-    # A session that somebody else has made grants nothing for a quarter of its timeout.
+    # A session that the program has made grants nothing for a quarter of its timeout.
     peers = [Peer(name, f"{servers.zookeeper}{chroot}", 4000, LOGIN) for _ in range(2)]
     # Nobody in particular, who sees the whole tree.
     peers.append(Peer("rust-curator", servers.zookeeper))
-    one, two, stranger = peers
+    one, two, other_user = peers
     try:
         for peer in peers:
             peer.answer("ready")
@@ -52,7 +52,7 @@ def test_a_given_client_keeps_its_chroot_its_login_and_its_rights(
             assert rights == {("digest", "shop"), ("world", "anyone")}
         assert not two.ask(f"acquire {wanted(kind, path)} 300")["granted"]
         elsewhere = ",".join(chroot + part for part in wanted(kind, path).split()[1].split(","))
-        assert "denies this client a right" in refused(stranger, f"acquire {kind} {elsewhere} 0")
+        assert "denies this client a right" in refused(other_user, f"acquire {kind} {elsewhere} 0")
         one.ask("release")
         assert int(two.acquire(wanted(kind, path))["czxid"]) > int(held["czxid"])
         two.ask("release")
@@ -84,7 +84,7 @@ def test_a_free_lock_is_granted_on_a_session_that_is_not_proved_yet(
             assert answer["granted"], f"{claim} {timeout}"
             peer.event("valid", path=answer["path"], valid=True)
             peer.ask("release")
-            assert not peer.heard("lost"), f"{claim} {timeout}"
+            assert not peer.unread("lost"), f"{claim} {timeout}"
     finally:
         for peer in peers:
             peer.close()

@@ -15,7 +15,7 @@ from tree import Tree
 #: Milliseconds: the session has to run out.
 BRIEF_MS = 2000
 
-#: What the clients say of a loss. Which of them is a matter of what the client hears first.
+#: The reasons of a loss. The client reports the one that it learns first.
 LOSSES = ("the lease ended", "ended the session", "was deleted")
 
 #: Leaving a block: where a language has such blocks.

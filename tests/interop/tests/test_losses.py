@@ -1,4 +1,4 @@
-"""Ours of every language are killed or lose their session, and the next one gets its turn.
+"""fencepost's clients are killed or lose their session, and the next contender gets its turn.
 
 The other kinds are in `test_together.py`.
 """
@@ -18,7 +18,7 @@ KILLED, EXPIRED = "killed", "expired"
 
 
 class Loss(NamedTuple):
-    """Who of ours loses what it has, and who is beside it."""
+    """A client of fencepost that is killed or loses its session, and the other contender."""
 
     victim: str
     cause: str
@@ -65,8 +65,8 @@ READERS = (
     Loss("python-curator", EXPIRED, "curator"),
     Loss("javascript-kazoo", EXPIRED, "kazoo"),
 )
-#: Who waits behind the victim is another one of ours.
-LINES = (
+#: The waiter behind the victim is another client of fencepost.
+WAITERS = (
     (Loss("rust-kazoo", KILLED, "kazoo"), "python-kazoo"),
     (Loss("rust-curator", EXPIRED, "curator"), "c-curator"),
     (Loss("c-kazoo", KILLED, "kazoo"), "javascript-kazoo"),
@@ -102,21 +102,21 @@ def test_what_is_lost_is_the_next_ones(
     has_got(other, int(held["czxid"]))
     if loss.cause == EXPIRED:
         victim.event("lost", path=held["path"])
-    # The other one's are all that there are, and nobody gets in beside it.
+    # Only the other one has nodes, and no contender gets in beside it.
     wait_until(lambda: len(tree.sessions(path)) == 1, "only the other one has nodes")
-    bystander = victim if loss.cause == EXPIRED else other
-    assert not bystander.ask(f"acquire {wants} 0")["granted"]
+    challenger = victim if loss.cause == EXPIRED else other
+    assert not challenger.ask(f"acquire {wants} 0")["granted"]
     if kind == "multi":
-        assert not bystander.ask(f"acquire mutex {path}/b 0")["granted"]
+        assert not challenger.ask(f"acquire mutex {path}/b 0")["granted"]
     other.ask("release")
-    bystander.acquire(wants)
-    bystander.ask("release")
+    challenger.acquire(wants)
+    challenger.ask("release")
     if kind == "semaphore:2":
         other.ask("release")
     assert tree.contenders(path) == []
 
 
-@pytest.mark.parametrize(("loss", "behind"), LINES, ids=str)
+@pytest.mark.parametrize(("loss", "behind"), WAITERS, ids=str)
 def test_a_former_waiter_for_a_permit_blocks_no_contender(
     servers: Servers, start: Start, tree: Tree, path: str, loss: Loss, behind: str
 ) -> None:
@@ -125,8 +125,8 @@ def test_a_former_waiter_for_a_permit_blocks_no_contender(
     fence = int(holder.acquire(kind)["czxid"])
     [holding] = tree.sessions(path)
     tree.see_join(path, waiter, kind)
-    # Its node in the line, and that of its permit.
-    wait_until(lambda: len(tree.contenders(path)) == 3, "the first in the line waits for a permit")
+    # Its node in the wait queue, and that of its permit.
+    wait_until(lambda: len(tree.contenders(path)) == 3, "the first in the wait queue waits for a permit")
     [waiting] = tree.sessions(path) - {holding}
     tree.see_join(path, last, kind)
     loss.strike(servers, waiter)

@@ -1,4 +1,4 @@
-"""Whoever may not read any more is told no event of its watch: it finds out by a second look."""
+"""A client that may no longer read a node gets no watch event: it learns of the change by a recheck."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from refusals import ALONE, OURS, refusal, started, wanted
 from steer import Peer, wait_until
 from tree import Tree
 
-#: Milliseconds: a second look comes after three of these, more or less.
+#: Milliseconds: a recheck comes after about three of these.
 SESSION = 1500
 EVERYTHING = [make_acl("world", "anyone", all=True)]
 ALL_BUT_READ = [make_acl("world", "anyone", create=True, write=True, delete=True, admin=True)]
@@ -18,7 +18,7 @@ ALL_BUT_READ = [make_acl("world", "anyone", create=True, write=True, delete=True
 
 @pytest.fixture
 def operator(tree: Tree) -> KazooClient:
-    """Who gives rights, and takes them."""
+    """The client that grants rights and revokes them."""
     return tree.client
 
 
@@ -32,7 +32,7 @@ def waited_for(
     there = set(tree.contenders(path))
     waiter.send(f"acquire {wanted(kind, path)}")
     if kind == "semaphore:1":
-        # The server tells of watches on data only: that on the waiter's own permit is set last.
+        # The server lists only watches on data: the one on the waiter's own permit is set last.
         def own() -> list[str]:
             return [node for node in tree.contenders(path) if "/leases/" in node and node not in there]
 

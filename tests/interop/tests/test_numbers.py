@@ -20,7 +20,7 @@ from steer import wait_until
 pytestmark = pytest.mark.every_version
 
 LAST = 2**31 - 1
-#: From here on nobody is granted anything: at its end the counter stays, and hands its number to everybody.
+#: From here on no acquire is granted: at its end the counter stays, and every node gets the same number.
 BORDER = LAST - 1000
 
 
@@ -103,13 +103,13 @@ def test_the_last_ones_before_the_border_take_their_turns(numbered: Numbered, ca
     first, second, third = (started(numbered.start, case.name) for _ in range(3))
     held = first.acquire(line)
     tree.see_join(path, second, line)
-    # Whoever gets the first number of the border is told so, and does not wait.
+    # The contender that gets the first number of the limit gets an error, and does not wait.
     assert "sequence numbers" in refused(third, f"acquire {line}")
     if case.kind == "read":  # they share
         granted = second.answer("acquire")
         first.ask("release")
     else:
-        assert second.heard() == []
+        assert second.unread() == []
         first.ask("release")
         granted = second.answer("acquire")
     assert granted["granted"]
@@ -143,7 +143,7 @@ def test_permits_are_counted_whatever_their_numbers_are(numbered: Numbered) -> N
         fences = [int(peers[0].acquire(line)["czxid"])]
         for holder, waiter in pairwise(peers):
             numbered.tree.see_join(path, waiter, line)
-            assert waiter.heard() == []
+            assert waiter.unread() == []
             holder.ask("release")
             granted = waiter.answer("acquire")
             assert granted["granted"]

@@ -14,7 +14,7 @@ import pytest
 from elsewhere import Elsewhere
 from refusals import KINDS, OURS, directories, refused, started, wanted
 
-#: What works there as long as nobody has to make directories.
+#: The clients that work there if the directories exist.
 WORKING = [(f"python-{layout}", kind) for layout in ("curator", "kazoo") for kind in KINDS]
 REFUSALS = (
     "lacks a feature",
@@ -22,7 +22,7 @@ REFUSALS = (
     "cannot be created",
     "the connection has been closed",
 )
-#: Of a server that hangs up on whoever asks for what it does not know.
+#: The error of a server that closes the connection at an unknown request.
 UNREACHABLE = ("no server answered", "no server has answered", "the connection has been closed")
 
 
@@ -44,7 +44,7 @@ def without_multi() -> Iterator[Elsewhere]:
 
 @pytest.fixture
 def place() -> str:
-    """A path that nobody else uses, below directories that do not exist."""
+    """A path that no other test uses, below directories that do not exist."""
     return f"/old-{uuid.uuid4().hex[:8]}/a/b"
 
 
@@ -81,9 +81,9 @@ def test_without_containers_contenders_take_turns(
     held = one.acquire(line.replace("read", "write"))
     there = tree.contenders(place)
     other.send(f"acquire {line}")
-    if kind != "single":  # nobody sees who waits for it
+    if kind != "single":  # the server does not show its waiters
         tree.wait_for_newcomer(place, there)
-    assert other.heard() == []
+    assert other.unread() == []
     one.ask("release")
     granted = other.answer("acquire")
     assert granted["granted"]

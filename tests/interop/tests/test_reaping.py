@@ -75,7 +75,7 @@ def test_no_lock_is_lost_with_its_directory(
                 answer = peer.answer("work")
                 assert answer["ok"], answer
                 assert answer["done"] == ROUNDS
-            # While both work there is always somebody; the next batch begins while all is being taken away.
+            # While both work, there is always a contender; the next batch begins during the deletion.
             reaper.wait_for(path, batch + 1)
         assert server.counter.value == BATCHES * ROUNDS * len(peers)
         assert server.counter.lost_updates == 0

@@ -1,4 +1,4 @@
-"""What a server refuses is told at once, whatever is asked for, and leaves nothing behind."""
+"""A refusal of the server is an error at once, for every kind of lock, and leaves no node behind."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from refusals import ALONE, KINDS, OURS, directories, refused, started, wanted
 from steer import Answer, Peer, Servers
 from tree import Tree
 
-#: Of a session that was ended, the node's end may be heard of first.
+#: After the end of a session, the loss of the node may be reported first.
 LOST = ("the server has ended the session", "the lock was deleted on the server")
 
 
@@ -57,10 +57,10 @@ def test_a_client_that_may_not_read_its_predecessor_gets_an_error(
     holder, peer = started(start, name), started(start, name)
     held = holder.acquire(wanted(kind.replace("read", "write"), path))
     node = tree.contenders(path)[-1] if kind == "multi" else held["node"]
-    # A watch on it would be silent: nobody would ever be told that it has gone.
+    # A watch on it would be silent: no client would learn that it is deleted.
     operator.set_acls(node, [make_acl("world", "anyone", admin=True)])
     if kind == "semaphore:1":
-        # Permits are counted, and nobody looks at them.
+        # Clients count permits, and do not read them.
         assert not peer.ask(f"acquire {wanted(kind, path)} 300")["granted"]
     else:
         assert "denies this client a right" in refused(peer, f"acquire {wanted(kind, path)}")
@@ -90,11 +90,11 @@ def test_a_client_that_may_not_release_gets_an_error(
 
 
 @pytest.mark.parametrize("name", OURS)
-# Who finds a single node has made none, and leaves none behind.
+# A waiter for a single node has created none, and leaves none behind.
 @pytest.mark.parametrize("kind", [kind for kind in ALONE if kind != "single"])
-@pytest.mark.parametrize("patience", [300, 0])
+@pytest.mark.parametrize("timeout_ms", [300, 0])
 def test_a_waiter_that_gives_up_and_may_not_delete_gets_an_error(
-    start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str, patience: int
+    start: Start, operator: KazooClient, tree: Tree, path: str, name: str, kind: str, timeout_ms: int
 ) -> None:
     for directory in directories(kind, path):
         operator.ensure_path(directory)
@@ -102,7 +102,7 @@ def test_a_waiter_that_gives_up_and_may_not_delete_gets_an_error(
     holder.acquire(wanted(kind.replace("read", "write"), path))
     for directory in directories(kind, path):
         operator.set_acls(directory, [make_acl("world", "anyone", create=True, read=True, admin=True)])
-    error = refused(peer, f"acquire {wanted(kind, path)} {patience}")
+    error = refused(peer, f"acquire {wanted(kind, path)} {timeout_ms}")
     assert "denies this client a right" in error, error
     # What stays goes with the sessions.
     peer.close()
@@ -133,17 +133,17 @@ def test_a_path_that_can_have_no_children_is_refused(
 def test_children_that_are_no_contenders_are_ignored(
     start: Start, operator: KazooClient, path: str, name: str, kind: str
 ) -> None:
-    strangers = ("readme", "lock", "_c_-lock-", "x-0000000000", "_c_not-a-uuid-lock-000000000x", "é")
+    unrelated = ("readme", "lock", "_c_-lock-", "x-0000000000", "_c_not-a-uuid-lock-000000000x", "é")
     # Among leases every child counts: to Curator, and so to us.
     places = [directory for directory in directories(kind, path) if not directory.endswith("/leases")]
     for directory in places:
-        for stranger in strangers:
-            operator.create(f"{directory}/{stranger}", makepath=True)
+        for name_of_node in unrelated:
+            operator.create(f"{directory}/{name_of_node}", makepath=True)
     peer = started(start, name)
     peer.acquire(f"{wanted(kind, path)} 5000")
     peer.ask("release")
     for directory in places:
-        assert set(strangers) <= set(operator.get_children(directory))
+        assert set(unrelated) <= set(operator.get_children(directory))
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_permit_count_mismatch_is_refused_behind_waiters(
     tree.wait_for_none(path)
 
 
-# In Rust nobody can: a release takes the grant with it.
+# Not in Rust: there, a release consumes the grant.
 @pytest.mark.parametrize("name", [name for name in OURS if not name.startswith("rust")])
 def test_a_second_release_takes_nothing_from_others(start: Start, tree: Tree, path: str, name: str) -> None:
     one, two = started(start, name), started(start, name)
@@ -219,8 +219,8 @@ def test_the_release_of_a_lost_lock_takes_nothing_from_others(
 
 
 def still_has(holder: Peer, held: Answer, other: Peer, tree: Tree) -> None:
-    """It was not taken from the holder: the other one is told so behind all that it has asked for before."""
+    """The lock was not taken from the holder: the other one gets this answer after all earlier ones."""
     assert held["granted"]
     assert not other.ask(f"acquire mutex {held['path']} 0")["granted"]
     assert tree.contenders(held["path"]) == [held["node"]]
-    assert not holder.heard("lost")
+    assert not holder.unread("lost")

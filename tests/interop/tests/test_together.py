@@ -6,7 +6,7 @@ import pytest
 from company import has_got, together
 from conftest import Start
 from counter import CounterServer
-from steer import PATIENCE, Peer, Servers, wait_until
+from steer import LIMIT, Peer, Servers, wait_until
 from tree import Tree
 
 LANGUAGES = ("rust", "c", "python", "javascript")
@@ -18,7 +18,7 @@ EXCLUSIVE = ("mutex", "write", "leader", "semaphore:1")
 
 
 def join(tree: Tree, path: str, peer: Peer, kind: str, timeout_ms: str = "") -> None:
-    """Has a peer wait in the line."""
+    """Lets a peer wait in the wait queue."""
     tree.see_join(path, peer, f"{kind} {path} {timeout_ms}")
 
 
@@ -45,12 +45,12 @@ def test_they_exclude_each_other(
 def test_they_are_served_in_the_order_in_which_they_came(
     start: Start, tree: Tree, path: str, theirs: str, ours: str, kind: str
 ) -> None:
-    line = together(start, theirs, ours, theirs, ours)
-    holder, fence = line[0], int(line[0].acquire(f"{kind} {path}")["czxid"])
-    for peer in line[1:]:
+    peers = together(start, theirs, ours, theirs, ours)
+    holder, fence = peers[0], int(peers[0].acquire(f"{kind} {path}")["czxid"])
+    for peer in peers[1:]:
         join(tree, path, peer, kind)
-    # Once more from behind: nobody is overtaken by who has just let go.
-    for peer in line[1:]:
+    # The waiters get the lock in the order in which they joined.
+    for peer in peers[1:]:
         holder.ask("release")
         fence = has_got(peer, fence)
         holder = peer
@@ -90,7 +90,7 @@ def test_they_share_the_permits_of_a_semaphore(
 ) -> None:
     kind = "semaphore:2"
     one, two, three = together(start, theirs, ours, ours)
-    # No tries: permits are taken one after the other, and the first may still be on its way out of the line.
+    # No tries: permits are taken one after the other, and the first may still be leaving the wait queue.
     one.acquire(f"{kind} {path}")
     two.acquire(f"{kind} {path}")
     for peer in (one, two, three):
@@ -181,7 +181,7 @@ def test_a_waiter_whose_node_was_deleted_queues_again(
     servers.expire(waiter)
     wait_until(
         lambda: len(now := tree.contenders(path)) == 3 and now != place,
-        "the waiter is at the end of the line",
+        "the waiter is at the end of the wait queue",
     )
     holder.ask("release")
     fence = has_got(last, fence)
@@ -207,7 +207,7 @@ def test_not_one_increment_is_lost_through_kills_and_expired_sessions(
         for peer in kept:
             peer.send(f"work {kind} {path} {address} {rounds}")
         for nth, peer in enumerate(doomed):
-            assert counter.wait_for(10 * (nth + 1), PATIENCE)
+            assert counter.wait_for(10 * (nth + 1), LIMIT)
             peer.kill()
         # Ours go on in new sessions; the libraries give up.
         for peer in kept[1:]:

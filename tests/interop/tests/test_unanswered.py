@@ -37,7 +37,7 @@ def test_an_unanswered_handshake_costs_no_grant(
         servers.do(f"proxy-cut {proxy['id']}")
         servers.do(f"proxy-heal {proxy['id']}")
         wait_until(lambda: connections() > before + unanswered, "a connection that is answered")
-        # What had ended meanwhile would be told as lost.
+        # A grant that had ended meanwhile would be reported as lost.
         holder.ask("release")
     finally:
         holder.close()

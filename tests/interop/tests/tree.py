@@ -1,4 +1,4 @@
-"""What is on the server, seen by nobody who contends."""
+"""The nodes on the server, read by a separate client."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Tree:
         self.client.start()
 
     def contenders(self, path: str) -> list[str]:
-        """The paths of all nodes here that go with a session; kazoo's semaphores have lines beside them."""
+        """The paths of all ephemeral nodes here; kazoo's semaphores queue in another directory."""
         return sorted(self._owned(path))
 
     def sessions(self, path: str) -> set[int]:
-        """The sessions that these nodes go with."""
+        """The sessions that own these nodes."""
         return set(self._owned(path).values())
 
     def watchers(self, path: str) -> set[int]:
@@ -36,18 +36,18 @@ class Tree:
         return sessions
 
     def see_join(self, path: str, peer: Peer, line: str) -> None:
-        """Has a peer acquire what its protocol calls so, and waits until it stands in the line."""
+        """Sends a peer this acquire, and waits until it is in the wait queue."""
         there = self.contenders(path)
         peer.send(f"acquire {line}")
         self.wait_for_newcomer(path, there)
 
     def wait_for_newcomer(self, path: str, known: Iterable[str]) -> None:
-        """Waits for a node of somebody else than those who are known, some of whom may be leaving."""
+        """Waits for a new contender; some of the known ones may be leaving."""
         known = set(known)
         wait_until(lambda: known < known.union(self.contenders(path)), f"{path} has another contender")
 
     def wait_for_none(self, path: str) -> None:
-        """Waits until the last session that had a node has run out."""
+        """Waits until the sessions of all contenders have ended."""
         wait_until(lambda: not self.contenders(path), f"{path} has no contenders")
 
     def close(self) -> None:

@@ -22,7 +22,7 @@ MEMBERS = 3
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Settings:
     """Which servers to start."""
 
     zookeeper: bool = True
@@ -60,24 +60,24 @@ class Wanted:
 class Fleet:
     """The servers by name."""
 
-    def __init__(self, wanted: Wanted, ports: Ports, directory: Path) -> None:
+    def __init__(self, settings: Settings, ports: Ports, directory: Path) -> None:
         self.servers: dict[str, Server] = {}
         self.ensemble: Ensemble | None = None
         self.network: Network | None = None
         self._ports = ports
         self._directory = directory
-        self._version = wanted.zookeeper_version
-        self._optimise = wanted.optimise
-        if wanted.zookeeper:
-            self._zookeeper("zookeeper", wanted.tick_ms)
-        if wanted.ensemble:
-            self.network = Network(MEMBERS) if wanted.namespaces else None
-            self.ensemble = self._ensemble(wanted.tick_ms)
-        for number in range(1, wanted.redis + 1):
+        self._version = settings.zookeeper_version
+        self._optimise = settings.optimise
+        if settings.zookeeper:
+            self._zookeeper("zookeeper", settings.tick_ms)
+        if settings.ensemble:
+            self.network = Network(MEMBERS) if settings.namespaces else None
+            self.ensemble = self._ensemble(settings.tick_ms)
+        for number in range(1, settings.redis + 1):
             self._redis(f"redis-{number}", None)
-        if wanted.redis_password:
+        if settings.redis_password:
             self._redis("redis-auth", secrets.token_hex(16))
-        if wanted.redis_tls:
+        if settings.redis_tls:
             name = "redis-tls"
             self.servers[name] = RedisTls(name, ports.take(), directory / name, secrets.token_hex(16))
 
@@ -105,7 +105,7 @@ class Fleet:
             self.network.down()
 
     def environment(self) -> dict[str, str]:
-        """The addresses, by the name of the variable that tells them."""
+        """The addresses, by the name of their environment variable."""
         variables = {f"{PREFIX}SERVERS": f"{HOST}:{self._ports.control_port}"}
         for name, server in self.servers.items():
             if name == "zookeeper":

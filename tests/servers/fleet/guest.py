@@ -16,7 +16,7 @@ GRACE_SECONDS = 10.0
 async def run_guest(command: list[str], variables: dict[str, str], signals: Signals) -> int:
     """Runs `command` and returns its exit code, as a shell would (128 + N after signal N)."""
     guest = Guest(await start(command, variables))
-    signals.forward(guest.tell)
+    signals.forward(guest.pass_signal)
     try:
         code = await guest.process.wait()
     finally:
@@ -66,7 +66,7 @@ class Guest:
         self._own_group = not in_terminal()
         self._deadline: asyncio.TimerHandle | None = None
 
-    def tell(self, number: signal.Signals) -> None:
+    def pass_signal(self, number: signal.Signals) -> None:
         """Passes a signal on, and ends the command by SIGKILL if it has not ended some time later."""
         if self._own_group or number != signal.SIGINT:
             self._send(number)

@@ -38,7 +38,7 @@ class Member(ZooKeeper):
         self.contact = CLIENTS
 
     async def depose(self) -> None:
-        """Loses contact to the other members, who hear of it at once. A leader goes on for a while."""
+        """Disconnects it from the other members, which notice at once. A leader goes on for a while."""
         self.network.depose(self._number)
         await self._front.release()
         self.contact = CLIENTS

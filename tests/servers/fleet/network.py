@@ -42,7 +42,7 @@ class Network:
         return self._members[member]
 
     def unplug(self, member: int) -> None:
-        """What the member sends arrives nowhere from now on, and nothing arrives there. Nobody is told."""
+        """Drops all packets from and to the member from now on, without an error to either side."""
         self._at_switch(f"link set {cable(member)} nomaster")
 
     def depose(self, member: int) -> None:

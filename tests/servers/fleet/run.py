@@ -12,7 +12,7 @@ import threading
 from collections.abc import Awaitable
 
 from .control import control_port
-from .fleet import Fleet, Wanted
+from .fleet import Fleet, Settings
 from .guest import run_guest
 from .packages import MissingPackage
 from .ports import NoPort, Ports
@@ -27,24 +27,24 @@ NO_COMMAND = 127
 DESCRIPTORS = 16384
 
 
-def run(wanted: Wanted, command: list[str]) -> int:
+def run(settings: Settings, command: list[str]) -> int:
     """Returns the exit code: the command's, or 125 if the servers could not be started."""
     if command and shutil.which(command[0]) is None:
         return complain(f"no such command: {command[0]}", NO_COMMAND)
     try:
-        wanted.ensure()
+        settings.ensure()
         allow_descriptors()
-        return asyncio.run(session(wanted, command))
+        return asyncio.run(session(settings, command))
     except (MissingPackage, NoPort, ServerError) as error:
         return complain(str(error), FAILED)
 
 
-async def session(wanted: Wanted, command: list[str]) -> int:
+async def session(settings: Settings, command: list[str]) -> int:
     """What happens between the first and the last process."""
     signals = Signals()
     ports = Ports()
     workspace = Workspace()
-    fleet = Fleet(wanted, ports, workspace.path)
+    fleet = Fleet(settings, ports, workspace.path)
     try:
         if not await finishes(fleet.start(), signals):
             return 128 + (signals.first or 0)
@@ -96,12 +96,12 @@ async def end_of_input() -> None:
 def allow_descriptors() -> None:
     """Raises our limit of open files: each connection through a proxy takes two."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    limit = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
 
 
 def complain(message: str, code: int) -> int:
-    """Tells why the run failed, and returns the exit code for it."""
+    """Prints why the run failed, and returns the exit code for it."""
     print(f"tests/servers: {message}", file=sys.stderr)
     return code

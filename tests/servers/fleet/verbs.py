@@ -73,7 +73,7 @@ class Verbs:
             return {"ok": True, **await self._obey(line.split())}
         except (BadCommand, ServerError, NoAnswer, ValueError) as error:
             return {"ok": False, "error": str(error)}
-        except Exception as error:  # a defect of ours: tell it, and keep serving
+        except Exception as error:  # a defect of ours: report it, and keep serving
             return {"ok": False, "error": f"internal error: {error!r}"}
 
     async def _obey(self, words: list[str]) -> Reply:
@@ -187,7 +187,7 @@ def member(action: Callable[[Member], Awaitable[None]]) -> Callable[[Server], Aw
 
 
 def describe(server: Server) -> Reply:
-    """What the answers tell about a server."""
+    """The fields of the answers about a server."""
     contact = {"contact": server.contact} if isinstance(server, Member) else {}
     return {
         "name": server.name,

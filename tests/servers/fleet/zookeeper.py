@@ -28,7 +28,7 @@ EVERYBODY, CLIENTS, NOBODY = "everybody", "clients", "nobody"
 
 
 class ZooKeeper(Server):
-    """One ZooKeeper process. `serves` tells whether enough members of its ensemble run for a quorum."""
+    """One ZooKeeper process. `serves` says whether enough members of its ensemble run for a quorum."""
 
     kind = "zookeeper"
 

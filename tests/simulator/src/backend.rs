@@ -13,14 +13,14 @@ use crate::{
 
 /// What a server answers.
 pub type ReplyOf<B> = <<B as Backend>::Family as Family>::Reply;
-/// What a server says unasked.
+/// What a server sends without a request.
 pub type NoticeOf<B> = <<B as Backend>::Family as Family>::Notice;
 
 /// Servers of one family, and the connections of all clients.
 pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
-    /// The machines' own idea of it.
+    /// The family, as the core has it.
     type Family: Family<Reply: Eq + Hash + Send + Sync, Notice: Eq + Hash + Send + Sync>;
-    /// A request: those of the family's machines, and what broken locks ask for beyond.
+    /// A request: one of the family's machines, or one that only the mutants send.
     type Ask: Clone + Debug + Eq + Hash + Send + Sync + From<<Self::Family as Family>::Request>;
     /// Which connection or session a request belongs to.
     type Connection: Clone + Copy + Debug + Eq + Hash + Send + Sync;
@@ -28,13 +28,13 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// Whether requests and answers of one client keep their order.
     const ORDERED: bool;
 
-    /// How much longer than its time an acquire may last, because what it has made is being deleted.
-    const FAREWELL: Duration;
+    /// How long an acquire may go on after its deadline, while the client deletes what it has created.
+    const CLEANUP_LIMIT: Duration;
 
-    /// Whether the server itself compares the contender that is to be broken with the one that is there. Then no look comes before a break.
+    /// Whether the server itself compares the contender to break with the one that is there. Then the client reads nothing before a break.
     const COMPARES: bool = false;
 
-    /// How much later than its time is up a client may be granted what is free.
+    /// How long after its deadline a client may still be granted a free lock.
     fn grace(_client: Number) -> Duration {
         Duration::ZERO
     }
@@ -57,16 +57,16 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// A client's library has forgotten what it watched, and how far the servers were that it has seen.
     fn forget_connection(&mut self, client: Number);
 
-    /// A client's process has ended: the next one begins from nothing.
+    /// A client's process has ended. The next one knows nothing of it.
     fn forget(&mut self, client: Number);
 
-    /// A client's library has let its server know that it is there.
+    /// A client's library has sent a ping to its server.
     fn alive(&mut self, now: Instant, client: Number);
 
     /// Whether a request has to wait, because its server waits for others.
     fn stalls(&self, connection: Self::Connection, ask: &Self::Ask) -> bool;
 
-    /// Executes a request. Nothing: it will not be answered.
+    /// Executes a request; `None` if there will be no answer.
     fn execute(
         &mut self,
         now: Instant,
@@ -76,7 +76,7 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
         ask: Self::Ask,
     ) -> Option<Answered<Self>>;
 
-    /// An answer has reached its client. Says whether the server has turned the request away, so that the client leaves it.
+    /// An answer has reached its client. Returns whether the server has refused the request in a way that makes the client leave the server.
     fn delivered(&mut self, client: Number, mark: i64) -> bool;
 
     /// How many transactions the server at the end of a connection has yet to apply.
@@ -96,7 +96,7 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// Something goes wrong on the server, if it can now.
     fn server_fault(&mut self, now: Instant, fault: ServerFault) -> Option<Aftermath>;
 
-    /// Whether the server lets a client hold: the lock is there, and it is this attempt's.
+    /// Whether a client holds on the server: the lock exists and belongs to this attempt.
     fn holds(&self, now: Instant, client: Number, attempt: &AttemptId) -> bool;
 
     /// The last fence that the server has given, where it keeps one.
@@ -108,13 +108,13 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// The clients that wait, the first one first; nothing where the server keeps no queue.
     fn queue(&self) -> Option<Vec<Number>>;
 
-    /// What is left on the server that should not be.
+    /// What is left on the server, and should have been deleted.
     fn left_behind(&self, now: Instant) -> Vec<String>;
 
-    /// Everything in order again: servers joined, replicas level, no errors.
+    /// All faults of the servers end: they are connected, replicas have caught up, and no condition is left.
     fn heal(&mut self, now: Instant);
 
-    /// Whether a request is routine, which no contender's doing has caused: confirmations of a session.
+    /// Whether a request is routine: a confirmation of a session, which no contender has caused.
     fn is_routine(ask: &Self::Ask) -> bool;
 
     /// Whether a request is the driver's to carry out: another connection in the same session.
@@ -127,7 +127,7 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
         None
     }
 
-    /// Whether a request looks at what is not the client's own, where servers notify waiters.
+    /// Whether a request reads what other clients have, where servers notify waiters.
     fn is_of_others(&self, _client: Number, _ask: &Self::Ask) -> bool {
         false
     }
@@ -140,8 +140,8 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
         false
     }
 
-    /// What a client library makes of the answer to the write `before` when it comes instead of the answer to `ask`; `None` if nothing can be made
-    /// of it.
+    /// How a client library decodes the answer to the write `before` when it comes instead of the answer to `ask`; `None` if it cannot decode
+    /// it.
     fn instead(
         _ask: &Self::Ask,
         _reply: &ReplyOf<Self>,
@@ -164,7 +164,7 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
         None
     }
 
-    /// Whether the server refuses what is right, because it cannot write now.
+    /// Whether the server refuses valid requests, because it cannot write now.
     fn refuses_writes(&self) -> bool {
         false
     }
@@ -204,7 +204,7 @@ pub struct Answered<B: Backend> {
 /// What follows from a server's fault for the clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aftermath {
-    /// From now on two may hold at once: an operator has deleted a lock, or a server has lost data.
+    /// From now on two clients may hold at once: an operator has deleted a lock, or a server has lost data.
     pub two_may_hold: bool,
 }
 
@@ -250,7 +250,7 @@ pub trait Subject<B: Backend>: Clone + Debug + Eq + Hash {
     fn shutdown(&mut self, now: Instant);
     /// See `Hub::pending`.
     fn pending(&self) -> usize;
-    /// Which grants may be held beside it: what every grant of it is, and what it waits for until then.
+    /// Which grants may be held beside its grant, or beside the grant that it waits for.
     fn mode(&self) -> Mode {
         Mode::Exclusive
     }

@@ -1,11 +1,11 @@
-//! Chance, from a seed (splitmix64): the same on every machine.
+//! Random numbers from a seed (splitmix64): the same on every computer.
 
-/// A source of chance. The simulator asks it for what happens next; a machine never sees it.
+/// A source of random numbers. The simulator chooses the next step by it; a machine never sees it.
 #[derive(Clone, Debug)]
 pub struct Chance(u64);
 
 impl Chance {
-    /// The chance of one run.
+    /// The random numbers of one run.
     #[must_use]
     pub const fn new(seed: u64) -> Self {
         Self(seed)

@@ -78,12 +78,12 @@ impl Cut {
                 misuse: None,
             };
             // An answer that was another request's may have the wrong shape.
-            let said = player.put_first(&mut step).map_err(|error| unlike(&error))?;
+            let outputs = player.put_first(&mut step).map_err(|error| unlike(&error))?;
             text.push('\n');
             text += &serde_json::to_string(&step).map_err(|error| unlike(&error))?;
-            for said in said {
+            for output in outputs {
                 text.push('\n');
-                text += &said;
+                text += &output;
             }
         }
         text.push('\n');

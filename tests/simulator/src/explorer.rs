@@ -1,8 +1,8 @@
-//! All interleavings of small cases: every order in which what is on its way can arrive, with so many faults anywhere.
+//! All interleavings of small cases: every order in which messages can arrive, with a limited number of faults at any step.
 //!
-//! Every contender acquires once and releases, or gives up; an inspector lists, and then does what it has found to do. Time passes only when nothing
-//! else can happen, up to the next timer, and then every client looks at its clock. Where a walk ends, its world does, too: every waiter is granted its
-//! lock, and nothing is left. The states are walked by [stateright](https://docs.rs/stateright), breadth first.
+//! Every contender acquires once and releases, or gives up; an inspector lists, and then carries out its task. Time passes only when nothing
+//! else can happen: up to the next timer, and then every client looks at its clock. Each path ends with the recovery phase: every waiter is
+//! granted its lock, and nothing is left. [stateright](https://docs.rs/stateright) searches the states, breadth first.
 
 use core::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,25 +23,25 @@ use crate::{
 pub struct Case {
     /// How many contenders.
     pub contenders: Number,
-    /// How many faults, anywhere.
+    /// How many faults there may be, at any steps.
     pub faults: u8,
-    /// Whether the only fault is that a client crashes: there are fewer states then, so more time can pass.
+    /// Whether crashes of clients are the only faults. There are fewer states then, so time can pass more often.
     pub only_crashes: bool,
     /// How often time may pass.
     pub pauses: u8,
-    /// Whether contenders come in the order of their numbers, to a lock that was held before: without faults, other orders of those that are
-    /// alike are the same with other names. Readers and writers are not: for them `seed` says which client is which.
+    /// Whether contenders come in the order of their numbers, to a lock that was held before. Without faults, contenders of one kind differ only in
+    /// their names, so other orders need no search. With readers and writers, `seed` chooses the kind of each client.
     pub in_order: bool,
     /// How many waiters may give up.
     pub may_give_up: u8,
-    /// How often time has passed before the walk begins. A session that a driver says nothing of has to be confirmed before it can be granted
-    /// anything, and confirmations need time: where none passes, its client waits to the end of every walk.
+    /// How often time has passed before the search begins. A session whose beginning the driver does not report has to be confirmed before its
+    /// client is granted a lock, and confirmations need time: if no time passes, the client waits to the end of every path.
     pub rested: u8,
     /// Chooses layouts and roles, as that of a run does.
     pub seed: u64,
 }
 
-/// What walking a case has come to.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Explored {
     /// How many different states there are.
@@ -53,7 +53,7 @@ pub struct Explored {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State<B: Backend, S> {
     world: World<B, S>,
-    /// Which clients have had the lock, or have given up.
+    /// Which clients have held the lock, or have given up.
     done: Vec<bool>,
     faults: u8,
     pauses: u8,
@@ -71,7 +71,7 @@ enum Action {
 struct Walk<'a, B, S> {
     machine: &'a Machine<B, S>,
     case: Case,
-    /// What the machines do, if that is to be seen.
+    /// The transitions of the machines, if they are recorded.
     seen: Option<Arc<Mutex<Transitions>>>,
 }
 
@@ -249,7 +249,7 @@ where
             Property::always(PROMISES, |_, state: &State<B, S>| {
                 state.world.checker.violation.is_none()
             }),
-            // Where nothing moves any more, every client has had the lock, or gets it in turn when all faults have ended.
+            // At the end of a path, every client has held the lock, or gets it in turn when all faults have ended.
             Property::always(ENDS, |walk: &Self, state: &State<B, S>| {
                 let timers = state.world.awaits_timer();
                 if !walk.moves(state).is_empty() || timers && state.pauses > 0 {
@@ -263,7 +263,7 @@ where
     }
 }
 
-/// Whether one server's answers are others from then on. In an ensemble of one server no other can take over.
+/// Whether a server may give other answers after this step. In an ensemble of one server, no other can take over.
 const fn is_condition(fault: ServerFault) -> bool {
     matches!(
         fault,
@@ -279,7 +279,7 @@ const fn is_condition(fault: ServerFault) -> bool {
 const PROMISES: &str = "every promise is kept";
 const ENDS: &str = "no client waits for ever";
 
-/// Walks all states of a case.
+/// Searches all states of a case.
 pub fn explore<B, S>(machine: &'static Machine<B, S>, case: Case) -> Explored
 where
     B: Backend + Send + Sync,
@@ -292,7 +292,7 @@ where
     })
 }
 
-/// Walks all states of a case, and returns what the machines have done in them.
+/// Searches all states of a case, and returns the transitions that the machines have made.
 pub fn transitions<B, S>(machine: &'static Machine<B, S>, case: Case) -> Transitions
 where
     B: Backend + Send + Sync,

@@ -1,7 +1,7 @@
-//! Inspectors: clients that look at a lock from outside, beside its contenders.
+//! Inspectors: clients that inspect a lock, and do not contend for it.
 //!
-//! An [`Inspector`] lists the contenders when it is first asked to. When it is asked again, it breaks or revokes one that it has found, which
-//! may have left meanwhile. Sometimes it uses the fence of another, or one that it found long ago. What differs between servers is its [`Lock`].
+//! An [`Inspector`] first lists the contenders. Then it breaks one of them or sends it a revocation request, and the contender may have left
+//! meanwhile. Sometimes it uses the fence of another contender, or one that it found long ago. [`Lock`] has what differs between servers.
 
 mod redis;
 mod zookeeper;
@@ -39,13 +39,13 @@ pub trait Lock: Clone + Debug + Eq + Hash {
 pub enum Tasks {
     /// List its contenders.
     Lists,
-    /// Break them, too. A name is that of one attempt alone: it means no other, whatever its fence.
+    /// Break them, too. A name belongs to one attempt only, so it identifies its contender without a fence.
     ListsAndBreaks,
-    /// Request revocations, too. A name may come to be that of another contender, which only its fence tells.
+    /// Send revocation requests, too. A name may later belong to another contender, and only the fence shows that.
     All,
 }
 
-/// What an inspector does next, by what it has found. It is the same for all inspectors, right or wrong.
+/// The plan of an inspector: what it does next, by what it has found. Correct and wrong inspectors have the same plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Plan {
     tasks: Tasks,
@@ -100,7 +100,7 @@ impl Plan {
         match (turn % 4, self.tasks) {
             (0, _) => Task::Break(aim),
             (1, Tasks::All) => Task::Revoke(aim),
-            // The next one's fence, or one that no contender has.
+            // The fence of the next contender, or one that no contender has.
             (2, Tasks::All) => Task::Break(Aim {
                 fence: found.get(at + 1).map_or(aim.fence + 1, |next| next.fence),
                 ..aim
@@ -109,7 +109,7 @@ impl Plan {
         }
     }
 
-    /// A list has come to this.
+    /// The result of a list.
     pub fn has_found(&mut self, list: &[Found]) {
         if self.task != Task::List {
             return;
@@ -136,12 +136,12 @@ pub struct Inspector<L: Lock> {
     plan: Plan,
     /// The last one.
     key: Option<Key>,
-    /// How many there were: each is a contender of its own, whose attempts have names of their own.
+    /// The number of inspections so far. Each has its own contender id, so its attempts have their own names.
     opened: u16,
 }
 
 impl<L: Lock> Inspector<L> {
-    /// One that has not been asked for anything yet; `turn` chooses what it does first.
+    /// An idle inspector; `turn` chooses what it does first.
     #[must_use]
     pub fn new(lock: L, owner: ContenderId, seed: u64, turn: u64) -> Self {
         Self {
@@ -222,7 +222,7 @@ impl<B: Backend, L: Lock<Family = B::Family>> Subject<B> for Inspector<L> {
     }
 }
 
-/// One of those at a lock that is inspected.
+/// A client of a lock that is inspected.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Party<C, I> {
     /// Contends for it.

@@ -1,13 +1,13 @@
 //! The proof: every machine under random schedules of faults.
 //!
 //! - [`world`]: clients, servers, a resource, and time; it takes one step after the other.
-//! - [`schedule`]: the steps by chance: one seed is one run, the same on every machine.
-//! - [`explorer`]: where it can go at all: every interleaving of small cases.
-//! - [`states`]: which of their states the machines go through, against their tables.
+//! - [`schedule`]: the random choice of the steps. One seed gives one run, the same on every computer.
+//! - [`explorer`]: every interleaving of small cases.
+//! - [`states`]: the comparison of the transitions that machines make with their state tables.
 //! - [`checker`]: what has to hold whatever happens.
-//! - [`gallery`]: mutants whose broken promises it has to detect, and their correct twins, which have to pass.
+//! - [`gallery`]: mutants, whose broken promises the checker has to detect, and the same locks without mistakes, which have to pass.
 //! - [`shrink`] and [`story`]: a broken promise as the shortest run that breaks it, shown as a sequence diagram.
-//! - [`scenario`]: runs that are written down, because chance finds them too rarely.
+//! - [`scenario`]: runs in files, because random seeds find them too rarely.
 
 pub mod backend;
 pub mod chance;
@@ -36,6 +36,6 @@ pub mod trace;
 pub mod world;
 pub mod zookeeper;
 
-/// Runs allocate much, and little of it for long: with the system's allocator they would take a fifth longer.
+/// Runs allocate often and for a short time. With the system's allocator they would take a fifth longer.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

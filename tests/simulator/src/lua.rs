@@ -1,8 +1,8 @@
 //! A real Lua for the Redis model.
 //!
-//! It is the Lua 5.1 that Redis has inside, and scripts see of it what they see there (7.0): the conversions between replies and values, read-only
-//! globals, and errors that name the script and the line. Three differences: `cjson`, `cmsgpack`, `struct` and `bit` are missing, a table says
-//! nothing of RESP3, and `math.random` starts anew with every script, as it did before 7.0, so that a run can be repeated.
+//! It is Lua 5.1, as in Redis. Scripts see what they see in Redis 7.0: the conversions between replies and values, read-only globals, and
+//! errors that name the script and the line. There are three differences: `cjson`, `cmsgpack`, `struct` and `bit` are missing; a table cannot
+//! become a reply of RESP3; and `math.random` starts anew with every script, as before 7.0, so that a run can be repeated.
 
 mod convert;
 
@@ -50,7 +50,7 @@ impl RealLua {
     fn build() -> mlua::Result<Self> {
         let libraries = StdLib::STRING | StdLib::TABLE | StdLib::MATH;
         let lua = mlua::Lua::new_with(libraries, mlua::LuaOptions::default())?;
-        // Scripts leave little behind: there is time until it has become ten times as much.
+        // Scripts leave little garbage, so a collection can wait until memory has grown to ten times as much.
         lua.gc_set_pause(1000);
         let left_behind = Rc::new(RefCell::new(Vec::new()));
         let random = Rc::new(Cell::new(0));
@@ -150,11 +150,13 @@ impl RealLua {
             let Value::Table(problem) = value else {
                 return Ok(Resp::Error(b"ERR the script has failed".into()));
             };
-            let said: Option<mlua::String> = problem.raw_get("err").unwrap_or_default();
+            let message: Option<mlua::String> = problem.raw_get("err").unwrap_or_default();
             let source: String = problem.raw_get("source")?;
             let line: i64 = problem.raw_get("line")?;
-            let mut error =
-                said.map_or_else(|| b"ERR unknown error".to_vec(), |said| said.as_bytes().to_vec());
+            let mut error = message.map_or_else(
+                || b"ERR unknown error".to_vec(),
+                |message| message.as_bytes().to_vec(),
+            );
             error.extend_from_slice(b" script: ");
             error.extend_from_slice(&sha1_hex(text));
             error.extend_from_slice(format!(", on {source}:{line}.").as_bytes());
@@ -189,7 +191,7 @@ impl Lua for RealLua {
     }
 }
 
-/// Leaves an error's text for the world to find: on its way through Lua, an error of ours is only a mark.
+/// Stores an error's text for `world.lua`: only a mark passes through Lua.
 fn raise(left_behind: &RefCell<Vec<u8>>, text: Vec<u8>) -> mlua::Error {
     *left_behind.borrow_mut() = text;
     mlua::Error::RuntimeError(String::new())
@@ -200,7 +202,7 @@ fn place(lua: &mlua::Lua) -> Option<(String, usize)> {
     let at = |level| {
         lua.inspect_stack(level, |frame| {
             let source = frame.source().source?;
-            // Natives, tail calls and our own world begin with `=`.
+            // The sources of native functions, of tail calls and of `world.lua` begin with `=`.
             let of_script = !source.starts_with('=');
             of_script.then(|| (source.into_owned(), frame.current_line().unwrap_or(0)))
         })

@@ -1,14 +1,14 @@
-//! Every machine there is. A new one joins the proof by being listed here.
+//! The list of all machines. A new machine needs an entry here.
 //!
-//! One whose grants do not all exclude each other says of which [`Mode`] a client's are, where `make` makes its lock, by
-//! [`Fencepost::granting`]: a semaphore's are `Permit(n)`; of a read/write lock some clients make readers, `Shared`, and some writers (by the
-//! seed's bits, so that each run has its own mixture). From this follow
+//! If the grants of a machine do not all exclude each other, `make` gives the [`Mode`] of a client's grants by [`Fencepost::granting`]. A
+//! semaphore's grants have the mode `Permit(n)`. Of the clients of a read/write lock, some are readers (`Shared`) and some are writers: the bits of
+//! the seed choose them, so each run has its own mixture. The mode decides
 //!
-//! - which clients may hold at once, which fences are ordered and what the resource takes: see [`checker`](crate::checker);
-//! - which clients the recovery phase lets hold at once, and in which order: each that could hold if all before it in
-//!   [`Backend::queue`](crate::backend::Backend::queue) held has its turn, and gets it without a release.
+//! - which clients may hold at once, which fences are ordered, and what the resource accepts: see [`checker`](crate::checker);
+//! - which clients the recovery phase lets hold at once, and in which order. A client has its turn if it could hold while all clients before it in
+//!   [`Backend::queue`](crate::backend::Backend::queue) hold. It gets its turn without a release.
 //!
-//! A grant that changes its mode, as a writer's that becomes a reader's, does so from its operation on: the world lets its client believe in a
+//! A grant may change its mode, as a writer's does that becomes a reader's. It has the new mode from the operation on: the client believes in a
 //! [`Hold`](crate::checker::Hold) of the new mode as soon as it has asked, because others may be granted before it receives the answer.
 
 mod claims;
@@ -64,7 +64,7 @@ const ENSEMBLE: Profile = Profile {
 };
 
 thread_local! {
-    /// Settings that have been read: there are few different ones.
+    /// The settings read so far: there are few different ones.
     static READ: RefCell<Vec<(String, ZooKeeperSettings)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -127,7 +127,7 @@ fn plain(_client: Number, _seed: u64) -> String {
     r#"{"kind": "zookeeper-mutex", "name": "stock", "prefix": "shop", "layout": "plain", "answer_within": 500000}"#.into()
 }
 
-/// The same in the layout in which names do not say which attempt made a node.
+/// The same in the layout in which the name of a node does not identify the attempt that created it.
 pub static ZOOKEEPER_PLAIN: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-plain",
     make: |client, crashes, seed| zookeeper(&plain(client, seed), client, crashes, seed),
@@ -135,7 +135,7 @@ pub static ZOOKEEPER_PLAIN: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = 
     ..ZOOKEEPER_MUTEX
 };
 
-/// A coin for each client, in each run another.
+/// Whether a client reads: a random choice in each run.
 const fn reads(client: Number, seed: u64) -> bool {
     seed >> (1 + client % 32) & 1 == (client & 1) as u64
 }
@@ -206,7 +206,7 @@ fn multi_lock(client: Number, seed: u64) -> String {
     )
 }
 
-/// Two locks or none on ZooKeeper: all clients want both, half of them in the other order.
+/// The multi-lock of ZooKeeper on two locks: half of the clients name them in the other order.
 pub static ZOOKEEPER_MULTI_LOCK: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-multi-lock",
     make: |client, crashes, seed| zookeeper(&multi_lock(client, seed), client, crashes, seed),

@@ -22,7 +22,7 @@ use crate::{
     world::FORGETS,
 };
 
-/// What a reconnect that forgets is followed by.
+/// The word behind a reconnect that forgets.
 const FORGETTING: &str = "forgetting";
 
 /// Why a line is no step.

@@ -1,7 +1,8 @@
 //! A client whose owner acquires twice: two holds of one grant, shown to the world as one.
 //!
-//! The second hold joins as soon as the first one is granted. The world learns of the first hold's events; the second hold has to get the same
-//! ones. The grant is over when both holds are. The bits of the seed decide in which order the holds end, and whether the second one only reads.
+//! The second hold joins as soon as the first one is granted. The world gets the events of the first hold, and the second hold has to get the
+//! same ones. The grant ends when both holds have ended. The bits of the seed choose the order in which the holds end, and whether the second
+//! one only reads.
 //!
 //! When the application extends the grant, the second hold is released and joins again: the world still believes in the grant meanwhile.
 
@@ -102,7 +103,7 @@ impl<F: Family> Owner<F> {
         Ok(())
     }
 
-    /// Releases the other hold. It may be over already, which its own event says.
+    /// Releases the other hold. That hold may have ended already; then its own event reports the end.
     fn release_late(&mut self, hold: usize) {
         let released = self.hub.intent(self.now, self.keys[hold], Intent::Release);
         assert!(
@@ -111,7 +112,7 @@ impl<F: Family> Owner<F> {
         );
     }
 
-    /// Both holds become readers. The server learns of the last one.
+    /// Both holds become readers. The machine asks the server when the last one does.
     fn downgrade(&mut self) -> Result<(), Misuse> {
         self.hub.intent(self.now, self.keys[0], Intent::Downgrade)?;
         self.downgraded = true;
@@ -149,7 +150,7 @@ impl<F: Family> Owner<F> {
         }
     }
 
-    /// Takes an event of a hold; returns what the world learns.
+    /// Takes an event of a hold; returns the event for the world.
     fn on_event(&mut self, hold: usize, event: Event) -> Option<Event> {
         match &event {
             Event::Acquired { grant } if hold == 0 => {
@@ -177,7 +178,7 @@ impl<F: Family> Owner<F> {
             Event::Refused { .. } if self.held == [false; 2] || self.next_to_go.is_some() => {
                 self.ends(hold, event)
             }
-            // The server has refused to downgrade. Only the hold that has asked learns it.
+            // The server has refused the downgrade. Only the hold that asked for it gets the event.
             Event::Refused { .. } => {
                 self.downgraded = false;
                 Some(event)

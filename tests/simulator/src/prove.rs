@@ -1,4 +1,4 @@
-//! Proving a machine: so many seeds, and for the first that breaks a promise the shortest run that does, as a story.
+//! Proving a machine: runs of many seeds. For the first seed that breaks a promise, the shortest run that breaks it, as a story.
 
 use core::{fmt, fmt::Debug, ops::Range};
 
@@ -18,7 +18,7 @@ use crate::{
     world::Setup,
 };
 
-/// A broken promise, with everything that it takes to see it.
+/// A broken promise, with the run that shows it.
 #[derive(Clone, Debug)]
 pub struct Counterexample {
     /// Which machine.
@@ -50,7 +50,7 @@ impl fmt::Display for Counterexample {
     }
 }
 
-/// What many runs have come to.
+/// The result of many runs.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// How many runs.
@@ -72,14 +72,14 @@ pub trait Provable: Debug + Send + Sync {
     fn name(&self) -> &'static str;
     /// Runs these seeds with these faults, up to the first broken promise.
     fn prove(&self, seeds: Range<u64>, faults: &Faults) -> Report;
-    /// The whole run of a seed as a story, and what it has come to.
+    /// The whole run of a seed as a story, and its result.
     fn story(&self, seed: u64) -> (String, Option<Violation>);
     /// The inputs of one client in the run of a seed, up to its first crash, as a transcript that every language replays.
     ///
     /// # Errors
     /// [`Uncut`] for a lock that is none of fencepost's, and for a client that the run does not have.
     fn cut(&self, seed: u64, client: Number) -> Result<String, Uncut>;
-    /// Walks a run that is written down: its story, what was seen in it, and the promise that it has broken, if any.
+    /// Runs a scenario: returns its story, what was seen in it, and the promise that it has broken, if any.
     ///
     /// # Errors
     /// A line that is no step.

@@ -26,14 +26,14 @@ pub struct Machine<B, S> {
     pub fair: bool,
     /// The longest lease or session.
     pub longest: Duration,
-    /// What it can meet.
+    /// The faults that it can meet.
     pub profile: Profile,
     /// The servers.
     pub on: core::marker::PhantomData<fn() -> B>,
 }
 
 impl<B, S> Machine<B, S> {
-    /// Other locks that can meet the same. They have no settings in transcripts.
+    /// Other locks with the same profile. They have no settings in transcripts.
     pub const fn with<T>(&self, name: &'static str, make: fn(Number, u8, u64) -> T) -> Machine<B, T> {
         Machine {
             name,
@@ -47,7 +47,7 @@ impl<B, S> Machine<B, S> {
     }
 }
 
-/// One run: everything that it takes to walk it again.
+/// One run: everything that is needed to repeat it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
     /// How its world begins.
@@ -60,7 +60,7 @@ pub struct Run {
     pub grants_all: bool,
 }
 
-/// What a run has come to.
+/// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// What has happened in it.
@@ -69,7 +69,7 @@ pub struct Verdict {
     pub violation: Option<Violation>,
 }
 
-/// How many steps are thought of in a run by chance; about half of them make sense where they come, and many are confirmations.
+/// How many steps a random run tries. About half of them change nothing where they come, and many are confirmations.
 pub const STEPS: u32 = 1200;
 
 /// The run of a seed.

@@ -1,8 +1,7 @@
-//! Runs that are written down: the interleavings that detect the deletion of a safety check, and that chance finds too rarely for a fixed
-//! budget of seeds.
+//! Scenarios: runs in files. Each detects the deletion of a safety check, and a fixed number of random seeds finds such a run too rarely.
 //!
-//! A file in `scenarios/` is one of them. On the true machine it keeps every promise, and still gets to what it is about (`reaches`,
-//! `decides`); with its check deleted (`tests/deletions`), it breaks the promise that it guards.
+//! Each file in `scenarios/` has one run. On the unchanged machine it keeps every promise, and reaches the point that it tests (`reaches`,
+//! `decides`). With its check deleted (`tests/deletions`), it breaks the promise that it guards.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -10,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{checker::Seen, run::Run};
 
-/// A run with what it is for.
+/// A run, and its purpose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
@@ -22,7 +21,7 @@ pub struct Scenario {
     pub detects: String,
     /// What happens, and what goes wrong without the check.
     pub why: String,
-    /// How often at least these things have to be seen on the true machine: the names are those of [`Seen`].
+    /// How often at least these events have to be seen on the unchanged machine: the names are those of [`Seen`].
     pub reaches: BTreeMap<String, u64>,
     /// The lines of its story at which the check decides, in this order, with others between them ([`Story::lines`](crate::story::Story::lines)).
     /// `...` stands for any text.
@@ -50,7 +49,7 @@ impl Scenario {
         serde_json::from_str(&text).map_err(|error| of(&error))
     }
 
-    /// A run as a scenario that still has to say what it is for.
+    /// A run as a scenario whose purpose is still to be written.
     #[must_use]
     pub fn of(machine: &str, guards: &str, run: &Run) -> Self {
         Self {
@@ -68,7 +67,7 @@ impl Scenario {
         }
     }
 
-    /// From now on it has to reach all that was seen in this run of it.
+    /// From now on, it has to reach everything that was seen in this run.
     pub fn has_reached(&mut self, seen: &Seen) {
         let reached = seen.all().filter(|(_, often)| *often > 0);
         self.reaches = reached.map(|(what, often)| (what.into(), often)).collect();
@@ -77,14 +76,14 @@ impl Scenario {
     /// Its text as it stands in a file.
     ///
     /// # Errors
-    /// None that could happen: everything in it can be written.
+    /// Never: everything in it can be written.
     pub fn text(&self) -> Result<String, String> {
         let mut text = serde_json::to_string_pretty(self).map_err(|error| error.to_string())?;
         text.push('\n');
         Ok(text)
     }
 
-    /// What it has to reach and, in a run in which that was seen, has not.
+    /// What it has to reach, and has not reached in a run in which this was seen.
     #[must_use]
     pub fn missed(&self, seen: &Seen) -> Vec<String> {
         let often = |what: &str| seen.all().find(|(name, _)| *name == what).map(|(_, often)| often);

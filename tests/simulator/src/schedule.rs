@@ -19,9 +19,9 @@ pub struct Schedule {
     bad: u32,
     /// How often, in a thousand steps, a long time passes.
     slow: u32,
-    /// Whether what is on its way comes before anything else: otherwise it takes a while, and much else happens in between.
+    /// Whether messages on their way come before anything else. Otherwise they take a while, and much happens in between.
     brisk: bool,
-    /// How often, in a hundred, what came first goes first, where nothing keeps the order.
+    /// How often, in a hundred, the first message goes first, where nothing keeps the order.
     in_order: u32,
 }
 
@@ -30,13 +30,13 @@ pub struct Schedule {
 pub struct Profile {
     /// The most servers there are.
     pub servers: u8,
-    /// Long against its leases, in microseconds.
+    /// A long time, compared with its leases, in microseconds.
     pub long: u32,
     /// What can go wrong on its servers.
     pub server_faults: &'static [ServerFault],
     /// Whether clocks may differ: where grants are leases that another clock counts.
     pub drifts: bool,
-    /// Whether a lock's name on the server says nothing of its owner: see [`Setup::nameless`].
+    /// Whether a lock's name on the server does not identify its owner: see [`Setup::nameless`].
     pub nameless: bool,
 }
 
@@ -79,7 +79,7 @@ impl Schedule {
             .into_iter()
             .filter(|fault| chance.percent(60) && faults.allow(fault.name()))
             .collect();
-        // An operator or a loss of data excuses much: most runs are without.
+        // After an operator or a loss of data, the checker can demand less: most runs have neither.
         let server_faults = profile.server_faults.iter().copied().filter(|fault| {
             let often = match fault {
                 ServerFault::Operator(_) => 15,
@@ -121,7 +121,7 @@ impl Schedule {
         self.chance.percent(60)
     }
 
-    /// What happens next, perhaps. `traffic` says what is on its way to and from a client.
+    /// A step that may happen next. `traffic` returns what is on its way to and from a client.
     pub fn next(&mut self, long: u32, traffic: impl Fn(Number) -> Traffic) -> Step {
         let client = self.client();
         let dice = self.chance.below(1000);

@@ -1,7 +1,7 @@
 //! A part of a world that copies of the world share until one of them changes it.
 //!
-//! The explorer copies and hashes a world for every step, and a step changes little: one client, or the servers. So copies share what did not
-//! change, and its hash is computed once.
+//! The explorer copies and hashes a world for every step. A step changes only one client, or the servers. So copies share the unchanged parts,
+//! and the hash of a part is computed once.
 
 use core::{
     hash::{Hash, Hasher},

@@ -9,7 +9,7 @@ use crate::{
 /// No more runs than this are tried.
 const MOST_TRIALS: u32 = 20_000;
 
-/// Takes away whatever the broken promise does not need.
+/// Removes every step that is not needed to break the promise.
 #[must_use]
 pub fn shrink<B: Backend, S: Subject<B>>(machine: &Machine<B, S>, run: &Run, property: Property) -> Run {
     let breaks = |candidate: &Run| {

@@ -19,7 +19,7 @@ use fencepost_simulator::{
 /// Seeds that a thread takes at a time.
 const BATCH: u64 = 1000;
 
-/// Runs the seeds of each machine; says how it went, and writes it down.
+/// Runs the seeds of each machine; prints the results, and appends them to the report.
 pub(crate) fn soak(
     machines: &[&'static dyn Provable],
     seeds: Range<u64>,

@@ -1,4 +1,4 @@
-//! What machines do in a world, against their state tables.
+//! The transitions of the machines in a world, compared with their state tables.
 //!
 //! A table is a specification in two directions: a machine makes no transition that is not in it, and every transition in it can happen. The
 //! explorer and runs by seed show both.
@@ -76,8 +76,8 @@ impl Transitions {
     #[must_use]
     pub fn strays(&self) -> Vec<String> {
         let each = |(machine, made): (&&str, &Made)| {
-            let say = |stray| format!("{machine}: {stray} has happened, and is not in the table");
-            made.strays.iter().map(say).collect::<Vec<_>>()
+            let describe = |stray| format!("{machine}: {stray} has happened, and is not in the table");
+            made.strays.iter().map(describe).collect::<Vec<_>>()
         };
         self.0.iter().flat_map(each).collect()
     }

@@ -1,5 +1,5 @@
-//! What can happen: the steps of all runs. A run is a list of steps, and gives the same history wherever it is walked. How steps are
-//! written is in [`notation`](crate::notation).
+//! The steps of all runs. A run is a list of steps, and gives the same history on every computer. [`notation`](crate::notation) has the form
+//! in which steps are written.
 
 /// One of a world's clients, from 0.
 pub type Number = u8;
@@ -21,9 +21,9 @@ pub enum Step {
     Pass(u32),
     /// A write reaches the resource that the lock protects.
     Land(u8),
-    /// Something goes wrong for a client.
+    /// A fault of a client.
     ClientFault(Number, ClientFault),
-    /// Something goes wrong on the server.
+    /// A fault of the server.
     ServerFault(ServerFault),
 }
 
@@ -73,27 +73,27 @@ macro_rules! named {
 named! {
     /// What an application invokes.
     Operation {
-        /// The lock, however long it takes.
+        /// Acquire without a timeout.
         Acquire = "acquire",
-        /// The lock within so many microseconds.
+        /// Acquire within so many microseconds.
         AcquireWithin(u32) = "acquire-within",
-        /// The lock now or not at all.
+        /// Acquire if the lock is free.
         Try = "try",
-        /// No lock any more.
+        /// Cancel the acquire.
         Cancel = "cancel",
-        /// A longer grant.
+        /// Extend the grant.
         Extend = "extend",
-        /// To go on as a reader.
+        /// Downgrade: become a reader.
         Downgrade = "downgrade",
-        /// To give the lock back.
+        /// Release the lock.
         Release = "release",
-        /// To write to the resource that the lock protects.
+        /// Write to the resource that the lock protects.
         Write = "write",
     }
 }
 
 named! {
-    /// What can go wrong for one client.
+    /// The faults of one client.
     ClientFault {
         /// The first (n-th) request is lost before it is executed, and the client learns that there is no answer.
         LoseRequest(u8) = "lose-request",
@@ -107,37 +107,37 @@ named! {
         LoseNotice = "lose-notice",
         /// The connection breaks; so many of the requests under way are executed still.
         Disconnect(u8) = "disconnect",
-        /// Behind a lost connection, the next write is answered with what a write of before has come to: servers match answers by the session and the
+        /// After a lost connection, the next write gets the answer to an earlier write: servers match answers by the session and the
         /// request's number, and client libraries count from 1 on every connection.
         Swap = "swap-answer",
-        /// The connection is back, at the n-th server; with the highest bit set, what was watched and seen is forgotten.
+        /// The client connects again, to the n-th server. With the highest bit set, its library has forgotten its watches and what it has seen.
         Reconnect(u8) = "reconnect",
         /// The client receives nothing, and does not look at its clock, until it wakes.
         Pause = "pause",
         /// The client goes on after a pause.
         Wake = "wake",
-        /// The process ends; another one takes its place.
+        /// The process ends, and another one takes its place.
         Crash = "crash",
     }
 }
 
 named! {
-    /// What can go wrong on the server.
+    /// The faults of the server.
     ServerFault {
         /// The server ends the session of the client that made the n-th contender.
         Expire(u8) = "expire",
         /// An operator deletes what the n-th contender has written.
         Operator(u8) = "operator",
-        /// The server throttles the next requests: it answers them by an error that passes.
+        /// The server throttles the next requests: it answers them by a temporary error.
         Throttle(u8) = "throttle",
-        /// The server forgets what it can do without: its scripts, its empty directories.
+        /// The server deletes what clients can make again: its scripts, its empty directories.
         Forget = "forget",
         /// The n-th server of an ensemble, or the replica, catches up.
         CatchUp(u8) = "catch-up",
-        /// The n-th server of an ensemble is cut off from the others, or is with them again.
+        /// The n-th server of an ensemble is cut off from the others, or is connected to them again.
         CutOff(u8) = "cut-off",
-        /// Another server takes over, and the one that led keeps its connections. In an ensemble it does not notice, and answers what it
-        /// can answer alone; on Redis it has become a replica, whose data grow old, and nothing is lost.
+        /// Another server takes over, and the former leader keeps its connections. In an ensemble it does not notice, and answers what it
+        /// can answer alone. On Redis it is a replica now, whose data get out of date, and no data are lost.
         Depose = "depose",
         /// Another server takes over.
         FailOver = "fail-over",

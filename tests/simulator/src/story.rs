@@ -26,7 +26,7 @@ pub struct Story {
     text: String,
     /// The same without the columns.
     lines: Vec<String>,
-    /// Time went by since the last line.
+    /// Whether time has passed since the last line.
     gap: bool,
 }
 

@@ -30,7 +30,7 @@ pub struct Fencepost<F: Family> {
 }
 
 impl<F: Family> Fencepost<F> {
-    /// A machine that has not asked for anything yet.
+    /// An idle machine.
     ///
     /// # Panics
     /// Never: a new hub is open.

@@ -18,20 +18,20 @@ pub enum Actor {
     Resource,
 }
 
-/// What happens, to one actor or between two.
+/// An event of one actor, or of two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// One sends another something.
+    /// A message from one actor to another.
     Arrow(Actor, Actor),
-    /// Something happens to one alone.
+    /// An event of one actor.
     Point(Actor),
-    /// Something that was on its way does not arrive.
+    /// A message on its way is lost.
     Lost(Actor),
     /// Time goes by.
     Pause,
 }
 
-/// What a client's machine is given.
+/// An input of a client's machine.
 #[derive(Clone, Debug)]
 pub enum Input<B: Backend> {
     /// An intent.

@@ -1,6 +1,6 @@
-//! All interleavings of small cases, with the number of states asserted: a case that shrinks proves less.
+//! All interleavings of small cases. The tests assert the numbers of states, because a case with fewer states proves less.
 //!
-//! `make matrix` walks the largest cases, too: each takes a processor more than half a minute.
+//! `make matrix` searches the largest cases, too: each takes more than half a minute of processor time.
 
 use fencepost_simulator::{
     backend::{Backend, Subject},
@@ -28,7 +28,7 @@ where
     assert_eq!(explored.states, states, "{}, {case:?}", machine.name);
 }
 
-/// Two with one fault anywhere.
+/// Two clients with one fault at any step.
 const TWO: Case = Case {
     contenders: 2,
     faults: 1,
@@ -46,7 +46,7 @@ const KAZOO: u64 = 7;
 /// The same in Curator's.
 const CURATOR: u64 = 6;
 
-/// The same with less time and one order, for those with more places to be in.
+/// The same with less time and one order, for machines with more states.
 const TWO_BRIEFLY: Case = Case {
     pauses: 0,
     in_order: true,
@@ -54,7 +54,7 @@ const TWO_BRIEFLY: Case = Case {
     ..TWO
 };
 
-/// Several without a fault.
+/// Several clients without a fault.
 const fn several(contenders: u8, in_order: bool) -> Case {
     Case {
         contenders,
@@ -126,7 +126,7 @@ fn read_write_three_in_every_order() {
     }
 }
 
-/// A writer comes first; behind it, in the same queue in Kazoo's layout: a mutex, a candidate, many locks.
+/// A writer comes first. Behind it, in the same queue of Kazoo's layout, are a mutex, a contender of an election, and a multi-lock.
 #[test]
 fn behind_a_writer_without_a_fault() {
     for (seed, states) in [(5, 66_177), (15, 66_177), (20, 46_691)] {
@@ -237,7 +237,7 @@ fn redis_claims_two_with_one_fault() {
     explored(&machines::REDIS_CLAIM, TWO, 29_594);
 }
 
-/// Two, and a crash of one of them anywhere.
+/// Two clients, and a crash of one of them at any step.
 const CRASH: Case = Case {
     only_crashes: true,
     ..TWO

@@ -1,4 +1,4 @@
-//! The runs that are written down: every one keeps its promises, and still gets to what it is about.
+//! The scenarios: each run keeps every promise, and still reaches the point that it tests.
 
 use std::path::{Path, PathBuf};
 

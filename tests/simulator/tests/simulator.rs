@@ -41,7 +41,7 @@ fn proved(machine: &dyn Provable, cases: u64) -> Report {
     report
 }
 
-/// What has to be seen in a thousand runs: schedules in which nothing rare happens prove nothing about rare things.
+/// What has to be seen in a thousand runs: schedules without rare events prove nothing about rare events.
 const OFTEN_ENOUGH: [(&str, u64); 6] = [
     ("granted", 1500),
     ("lost grants", 125),
@@ -121,7 +121,7 @@ fn keeps_its_promises(machine: &dyn Provable) {
 
 #[test]
 fn the_inputs_of_a_machine_are_a_transcript() {
-    // The operations of a client with an owner go to two keys, so they are no transcript of one. And the application of a
+    // The operations of a client with an owner go to two keys, so they are no transcript of one machine. And the application of a
     // claim leaves it by itself when it is lost.
     let of_one_key = |machine: &&&dyn Provable| {
         !machine.name().ends_with("-owners") && !machine.name().ends_with("-claim")
@@ -174,7 +174,7 @@ fn the_same_locks_without_the_mistake_pass() {
     proved(&gallery::CORRECT_INSPECTION, 3000);
 }
 
-/// The mutex, which says that others may hold beside it, and does not let them.
+/// A mutex whose mode allows other holders beside it, although it excludes them.
 const fn exclusive_but(
     name: &'static str,
     make: fn(u8, u8, u64) -> Fencepost<fencepost_core::zookeeper::ZooKeeper>,
@@ -195,7 +195,7 @@ fn a_lock_that_refuses_a_compatible_holder_is_detected() {
         let found = counterexample.map(|counterexample| counterexample.violation.property);
         assert_eq!(found, Some(Property::L1), "{}", machine.name);
     }
-    // One permit is as good as a mutex.
+    // A semaphore of one permit excludes as a mutex does.
     let one = exclusive_but("one-permit", |client, crashes, seed| {
         (machines::ZOOKEEPER_MUTEX.make)(client, crashes, seed).granting(Mode::Permit(1))
     });

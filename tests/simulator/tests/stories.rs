@@ -1,4 +1,4 @@
-//! The Redis model and the scripts' own text under all conditions: they answer what real servers have answered.
+//! The Redis model executes the text of the scripts under all conditions, and gives the answers that real servers have given.
 //!
 //! `tests/redis-servers/stories.jsonl` has the questions and the real servers' answers; the suite there records them.
 
@@ -42,12 +42,12 @@ fn word(word: &Value) -> Vec<u8> {
     named.map_or_else(|| word.into(), |script| script.text().into())
 }
 
-fn said(reply: &Reply) -> Value {
+fn to_json(reply: &Reply) -> Value {
     match reply {
         Reply::Nil => Value::Null,
         Reply::Int(number) => json!(number),
         Reply::Bytes(bytes) => json!(str::from_utf8(bytes).unwrap()),
-        Reply::Array(items) => items.iter().map(said).collect(),
+        Reply::Array(items) => items.iter().map(to_json).collect(),
         Reply::Error(error) => json!({ "error": normal(error) }),
         other => panic!("{other:?}"),
     }
@@ -74,7 +74,7 @@ fn normal(error: &str) -> String {
             format!("{place}user_script:{number}{rest}")
         }
     });
-    // Where a number stands by itself, it is the line.
+    // A number by itself is the line.
     let words = words.map(|word| match word.strip_suffix(':') {
         Some(line) if line.parse::<u32>().is_ok() => "N:".into(),
         _ => word,
@@ -82,7 +82,7 @@ fn normal(error: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Walks the stories on one version of the server; a difference is reported with the promise that its story guards.
+/// Runs the stories on one version of the server. A difference is reported with the promise that its story guards.
 fn walk(older: bool) {
     let mut lua = RealLua::new();
     let mut server = Server::new();
@@ -97,7 +97,7 @@ fn walk(older: bool) {
             let words: Vec<_> = words.iter().map(word).collect();
             let asking = server.connect();
             let now = Instant::from_micros(1_790_000_000_000_000);
-            let answer = said(&server.call(now, asking, &words, &mut lua));
+            let answer = to_json(&server.call(now, asking, &words, &mut lua));
             let recorded = line.get("older").filter(|_| older).unwrap_or(&line["answer"]);
             if answer != *recorded {
                 let asked = &line["ask"];
@@ -123,7 +123,7 @@ fn the_model_answers_as_redis_6_2_has() {
     walk(true);
 }
 
-/// No story has this fence: it is the server's clock.
+/// No story has this fence, because it comes from the server's clock.
 #[test]
 fn a_repeated_acquire_whose_fence_has_gone_gets_a_new_one() {
     let (mut lua, mut server) = (RealLua::new(), Server::new());
@@ -141,10 +141,10 @@ fn a_repeated_acquire_whose_fence_has_gone_gets_a_new_one() {
     let text = Script::Acquire.text();
     let acquire = ["EVAL", &text, "3"].into_iter().chain(arguments);
     let acquire: Vec<Vec<u8>> = acquire.map(Into::into).collect();
-    let first = said(&server.call(now, asking, &acquire, &mut lua));
+    let first = to_json(&server.call(now, asking, &acquire, &mut lua));
     server.delete(b"{stock}:fence");
     let later = now.plus(core::time::Duration::from_micros(1));
-    let again = said(&server.call(later, asking, &acquire, &mut lua));
+    let again = to_json(&server.call(later, asking, &acquire, &mut lua));
     let fences = [json!([1, "1790000000000000"]), json!([1, "1790000000000001"])];
     assert_eq!([first, again], fences, "S2 may be broken");
 }

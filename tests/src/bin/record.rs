@@ -1,5 +1,5 @@
-//! Writes all cases below `tests/transcripts`; look at the difference before you commit it. A case that fails is told of, and its file
-//! left as it was.
+//! Records all cases below `tests/transcripts`; read the difference before you commit it. A case that fails
+//! is reported, and its file stays as it was.
 
 use std::{fs, panic, path::Path, process::ExitCode};
 

@@ -1,4 +1,4 @@
-//! What is recorded. Each case is a function that tells a story to a [`Recorder`]; its file is named after it.
+//! The recorded cases. Each case is a function that passes inputs to a [`Recorder`]; its file has its name.
 
 mod guards;
 mod redis;
@@ -6,14 +6,14 @@ mod zookeeper;
 
 use crate::transcript::{Header, Recorder};
 
-/// A case: what is told, and why.
+/// A case: a function, and its purpose.
 #[derive(Clone, Copy, Debug)]
 pub struct Case {
     family: &'static str,
     name: &'static str,
     why: &'static str,
     source: Option<&'static str>,
-    tell: fn(&mut Recorder),
+    record: fn(&mut Recorder),
 }
 
 impl Case {
@@ -30,7 +30,7 @@ impl Case {
     /// Its transcript.
     ///
     /// # Panics
-    /// When the hub does not say what the story checks.
+    /// If the hub does not return the outputs that the case checks.
     #[must_use]
     pub fn text(&self) -> String {
         let header = Header {
@@ -41,7 +41,7 @@ impl Case {
             guards: guards::of(&self.title()),
         };
         let mut story = Recorder::begun(&header);
-        (self.tell)(&mut story);
+        (self.record)(&mut story);
         story.text()
     }
 }
@@ -61,7 +61,7 @@ macro_rules! cases {
                 name: stringify!($name),
                 why: $why,
                 source: None$(.or(Some($source)))?,
-                tell: $name,
+                record: $name,
             },)*]
         }
     };

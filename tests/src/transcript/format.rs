@@ -16,25 +16,25 @@ pub struct Header {
     /// The bug report, recipe or paper that it comes from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// The promises that are broken when the hub says something else: see [`promise`](super::promise()).
+    /// The promises that are broken when the hub returns another output: see [`promise`](super::promise()).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub guards: Vec<String>,
 }
 
-/// An input line: when, what, and the misuse it has to give, if any.
+/// An input line: the time, the input, and the misuse that the call must return, if any.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Step {
     /// The time, in microseconds.
     pub at: u64,
-    /// What is put in.
+    /// The input.
     #[serde(flatten)]
     pub input: Input,
-    /// The name of the error that the call has to give.
+    /// The name of the misuse that the call must return.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub misuse: Option<String>,
 }
 
-/// What is put into a hub.
+/// An input of a hub.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "do", rename_all = "kebab-case")]
 pub enum Input {
@@ -47,7 +47,7 @@ pub enum Input {
         /// The machine's seed.
         seed: u64,
     },
-    /// Acquires. Without an acquire timeout, it waits for ever.
+    /// Acquire. Without an acquire timeout, the machine waits for ever.
     Acquire {
         /// The machine.
         key: u64,
@@ -55,7 +55,7 @@ pub enum Input {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         acquire_timeout: Option<u64>,
     },
-    /// Acquire at once or not at all.
+    /// Acquire without waiting for the lock.
     Try {
         /// The machine.
         key: u64,
@@ -70,7 +70,7 @@ pub enum Input {
         /// The machine.
         key: u64,
     },
-    /// Go on as a reader.
+    /// Downgrade the writer to a reader.
     Downgrade {
         /// The machine.
         key: u64,
@@ -79,7 +79,7 @@ pub enum Input {
     Complete {
         /// The machine.
         key: u64,
-        /// What the result is.
+        /// The type of the result.
         tag: String,
         /// The result, as text.
         result: String,
@@ -111,7 +111,7 @@ pub enum Input {
         #[serde(flatten)]
         reply: Reply,
     },
-    /// Nobody has answered.
+    /// There is no answer.
     Fail {
         /// The command.
         id: u64,
@@ -127,7 +127,7 @@ pub enum Input {
         /// The negotiated timeout in microseconds.
         timeout: u64,
     },
-    /// ZooKeeper: a watch has something to say.
+    /// ZooKeeper: a watch has fired, or is lost.
     Watch {
         /// The command that set it.
         id: u64,

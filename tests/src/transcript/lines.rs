@@ -1,4 +1,4 @@
-//! What comes out of a hub, as the lines of a transcript.
+//! The outputs of a hub, as the lines of a transcript.
 
 use core::fmt::Write as _;
 
@@ -55,7 +55,7 @@ enum Line<'a> {
         event: &'a str,
         key: u64,
     },
-    Told {
+    Detail {
         event: &'a str,
         key: u64,
         detail: &'a str,
@@ -252,7 +252,7 @@ fn event_line(key: u64, event: &Event) -> Line<'_> {
             key,
             deleted: *deleted,
         },
-        Event::MixedLayouts { node } => Line::Told {
+        Event::MixedLayouts { node } => Line::Detail {
             event: name,
             key,
             detail: node,

@@ -1,4 +1,5 @@
-//! The replayer: puts a transcript's inputs into the public hub and compares what comes out, line by line, to the byte.
+//! The replayer: passes a transcript's inputs to the public hub and compares its outputs, line by line, to
+//! the byte.
 
 use core::time::Duration;
 
@@ -28,14 +29,15 @@ pub(super) type Failed = Box<dyn core::error::Error>;
 /// Replays a transcript.
 ///
 /// # Errors
-/// What differs, with the line's number, the promises that the case guards, and why it exists; or what cannot be read.
+/// The difference, with the line's number, the promises that the case guards, and its purpose; or what cannot
+/// be read.
 pub fn replay(text: &str) -> Result<(), String> {
     let first = text.lines().next().ok_or("the transcript is empty")?;
     let header: Header = serde_json::from_str(first).map_err(|error| format!("line 1: {error}"))?;
     let mut broken = String::new();
     for name in &header.guards {
-        let said = promise(name).map_err(|error| format!("line 1: {error}"))?;
-        broken += &format!("\n{name} may be broken: {said}");
+        let text = promise(name).map_err(|error| format!("line 1: {error}"))?;
+        broken += &format!("\n{name} may be broken: {text}");
     }
     let why = &header.why;
     played(&header, text).map_err(|difference| format!("{difference}{broken}\nthe case: {why}"))
@@ -46,14 +48,14 @@ fn played(header: &Header, text: &str) -> Result<(), String> {
     let mut player = Player::new(header).map_err(|error| error.to_string())?;
     while let Some((number, line)) = lines.next() {
         let step = serde_json::from_str(line).map_err(|error| format!("line {}: {error}", number + 1))?;
-        let said = player
+        let returned = player
             .put(&step)
             .map_err(|error| format!("line {}: {error}", number + 1))?;
-        for line_said in said {
+        for output in returned {
             let (number, expected) = lines.next().unwrap_or((number + 1, "nothing more"));
-            if line_said != expected {
+            if output != expected {
                 return Err(format!(
-                    "line {}:\n  said     {line_said}\n  expected {expected}",
+                    "line {}:\n  returned {output}\n  expected {expected}",
                     number + 1
                 ));
             }
@@ -73,7 +75,7 @@ impl Player {
         })
     }
 
-    /// Puts one input in and takes everything out, up to the wait.
+    /// Passes one input to the hub and returns all outputs, up to the wait.
     ///
     /// # Errors
     /// An input that cannot be read, or a misuse other than the one the step asks for.
@@ -82,26 +84,26 @@ impl Player {
         if misuse != step.misuse.as_deref() {
             return Err(format!("misuse {misuse:?}, expected {:?}", step.misuse).into());
         }
-        self.said()
+        self.outputs()
     }
 
-    /// The same for a step that is being written down: it gets the misuse that it gives.
+    /// The same for a step that is being recorded: the step gets the misuse that the call returns.
     ///
     /// # Errors
     /// An input that cannot be read.
     pub fn put_first(&mut self, step: &mut Step) -> Result<Vec<String>, Failed> {
         step.misuse = self.input(step)?.err().map(|misuse| misuse.name().into());
-        self.said()
+        self.outputs()
     }
 
-    fn said(&mut self) -> Result<Vec<String>, Failed> {
-        let mut said = Vec::new();
+    fn outputs(&mut self) -> Result<Vec<String>, Failed> {
+        let mut outputs = Vec::new();
         loop {
             let (key, output) = self.hub.poll_output(None);
-            let over = matches!(output, Output::Wait(_));
-            said.push(line(key, &output)?);
-            if over {
-                return Ok(said);
+            let last = matches!(output, Output::Wait(_));
+            outputs.push(line(key, &output)?);
+            if last {
+                return Ok(outputs);
             }
         }
     }

@@ -6,10 +6,10 @@ static PROMISES: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../transcripts/promises.json")).expect("a table of texts")
 });
 
-/// What a promise says.
+/// The text of a promise.
 ///
 /// # Errors
-/// An unknown name, with all that there are.
+/// An unknown name; the error lists all names.
 pub fn promise(name: &str) -> Result<&'static str, String> {
     PROMISES.get(name).map(String::as_str).ok_or_else(|| {
         let all: Vec<&str> = PROMISES.keys().map(String::as_str).collect();

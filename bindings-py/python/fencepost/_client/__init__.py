@@ -1,1 +1,1 @@
-"""The client for threads: what a program meets. :mod:`fencepost.asyncio` is its twin."""
+"""The client for threads: what a program meets. :mod:`fencepost.asyncio` is the same for asyncio."""

@@ -29,6 +29,8 @@ RawSettings: TypeAlias = "dict[str, object]"
 """Settings before the check."""
 
 _LARGEST = 2**63 - 1
+_LONGEST = timedelta(days=365) // timedelta(microseconds=1)
+"""As in the core, in microseconds."""
 
 
 def micros(what: str, value: object) -> int:
@@ -52,10 +54,12 @@ def micros(what: str, value: object) -> int:
 
 
 def positive(what: str, value: object) -> int:
-    """A duration in microseconds that has to be positive. Raises ConfigError."""
+    """A duration in microseconds, in the range of all durations. Raises ConfigError."""
     given = micros(what, value)
     if given <= 0:
-        raise unreadable(f"{what} is {value!r}: give more than 0 seconds")
+        raise ConfigError(f"{what} is {value!r}: give more than 0 seconds", 103, "not-positive")
+    if given > _LONGEST:
+        raise ConfigError(f"{what} is {value!r}: give at most 365 days", 105, "too-long")
     return given
 
 

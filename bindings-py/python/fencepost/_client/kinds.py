@@ -49,8 +49,8 @@ class Kinds(Calls):
 
         Options:
 
-        - ``ttl`` (Redis): the lease: how long the server keeps the lock without a renewal. Range: 5 ms and
-          three times ``margin``, to 365 days. Default: 10 s.
+        - ``ttl`` (Redis): the lease: how long the server keeps the lock without a renewal. Range: at least 5
+          ms and three times ``margin``, at most 365 days. Default: 10 s.
         - ``renew`` (Redis): whether the client renews the lease after each third of it, until the release.
           Default: ``True``.
         - ``margin`` (Redis): the client ends a grant this much, plus 1 % of the lease, before the lease ends.

@@ -146,9 +146,9 @@ class Scopes:
                 return known[-1:]
             self._refused += 1
             raise MisuseError(
-                f"{shown(known[0].grant.name)}: it is not known which of {len(known)} open scopes this exit "
+                f"{shown(known[0].grant.name)}: it is not known which of {len(known)} open blocks this exit "
                 "ends. The client has released nothing, and releases all of them after as many exits. Use "
-                "`with`, or call hold() for each scope",
+                "`with`, or call hold() for each block",
                 541,
                 "ambiguous-scope",
             )

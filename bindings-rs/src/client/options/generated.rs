@@ -6,7 +6,8 @@ use super::LockOptions;
 
 impl LockOptions {
     /// Redis (`memory:` checks and ignores it): the lease: how long the server keeps the lock
-    /// without a renewal. Range: 5 ms and three times `margin`, to 365 days. Default: 10 s.
+    /// without a renewal. Range: at least 5 ms and three times `margin`, at most 365 days. Default:
+    /// 10 s.
     pub fn ttl(self, ttl: Duration) -> Self {
         self.with("ttl", ttl)
     }

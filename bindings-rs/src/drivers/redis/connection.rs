@@ -11,7 +11,7 @@ use super::{
     calls::Own,
     health::Health,
     server::{Server, limited},
-    state::{Driver, Line},
+    state::{ConnectionState, Driver},
 };
 use crate::engine::driver::Sink;
 
@@ -27,24 +27,25 @@ pub(super) async fn run(driver: &Driver, server: &Server, sink: &dyn Sink) {
         match limited(connect(server, &health)).await {
             Ok(connection) => {
                 wait = RETRY_AFTER;
-                *driver.line() = Line::Up(Arc::new(Own(connection)), Arc::clone(&health));
+                *driver.connection_state() =
+                    ConnectionState::Up(Arc::new(Own(connection)), Arc::clone(&health));
                 sink.connected();
                 health.over().await;
                 health.die();
                 driver.leave_subscriptions();
                 // The commands in flight return the library's own error.
-                *driver.line() = Line::Down(None);
+                *driver.connection_state() = ConnectionState::Down(None);
             }
             Err(error) => {
                 let refused = refusal(&error);
                 let native: crate::Native = Arc::new(error);
                 sink.connection_failed(Arc::clone(&native));
-                *driver.line() = match refused {
+                *driver.connection_state() = match refused {
                     Some((reason, text)) => {
                         sink.rejected(reason, Arc::clone(&native));
-                        Line::Refused(text, native)
+                        ConnectionState::Refused(text, native)
                     }
-                    None => Line::Down(Some(native)),
+                    None => ConnectionState::Down(Some(native)),
                 };
                 time::sleep(wait).await;
                 wait = wait.saturating_mul(2).min(RETRY_AT_MOST);
@@ -61,10 +62,10 @@ fn refusal(error: &RedisError) -> Option<(Refusal, String)> {
         return Some((Refusal::AuthFailed, format!("WRONGPASS {error}")));
     }
     // The server would answer in the same way again, whatever the code. The library does not report the code.
-    let said = error.detail().unwrap_or_default();
+    let detail = error.detail().unwrap_or_default();
     let no_database = ["DB index", "cluster mode", "permissions"]
         .iter()
-        .any(|part| said.contains(part));
+        .any(|part| detail.contains(part));
     let distrusted = error.kind() == ErrorKind::InvalidClientConfig;
     (distrusted || no_database).then(|| (Refusal::ServerError, format!("ERR {error}")))
 }

@@ -15,15 +15,15 @@ use redis::Cmd;
 
 use super::{
     connection, health,
-    state::{Driver, Line},
+    state::{ConnectionState, Driver},
     subscriptions::{self, Order},
 };
 use crate::engine::driver::{Completed, ConnectionTask, Driver as Commands, Sink};
 
 impl Driver {
     fn call(&self, id: CommandId, arguments: &[Vec<u8>]) -> BoxFuture<'static, Completed> {
-        let (outcome, native) = match &*self.line() {
-            Line::Up(calls, health) if !health.is_dead() => {
+        let (outcome, native) = match &*self.connection_state() {
+            ConnectionState::Up(calls, health) if !health.is_dead() => {
                 let size = arguments.iter().map(Vec::len).sum();
                 let mut command = Cmd::with_capacity(arguments.len(), size);
                 for argument in arguments {
@@ -34,14 +34,14 @@ impl Driver {
                 // here.
                 return calls.call(id, command, Arc::clone(health));
             }
-            Line::Up(_, _) if self.server.is_none() => (Outcome::Failed(Failure::Closed), None),
-            Line::Up(_, _) => (Outcome::Failed(Failure::NotSent), None),
-            Line::Down(native) => (Outcome::Failed(Failure::NotSent), native.clone()),
-            Line::Refused(error, native) => (
+            ConnectionState::Up(_, _) if self.server.is_none() => (Outcome::Failed(Failure::Closed), None),
+            ConnectionState::Up(_, _) => (Outcome::Failed(Failure::NotSent), None),
+            ConnectionState::Down(native) => (Outcome::Failed(Failure::NotSent), native.clone()),
+            ConnectionState::Refused(error, native) => (
                 Outcome::Redis(Reply::Error(error.clone())),
                 Some(Arc::clone(native)),
             ),
-            Line::Over => (Outcome::Failed(Failure::Closed), None),
+            ConnectionState::Closed => (Outcome::Failed(Failure::Closed), None),
         };
         future::ready(Completed::outcome(id, outcome, native)).boxed()
     }
@@ -88,8 +88,8 @@ impl ConnectionTask for Driver {
                     Some(server) => connection::run(&driver, &server, &*sink).await,
                     None => {
                         sink.connected();
-                        let health = match &*driver.line() {
-                            Line::Up(_, health) => Arc::clone(health),
+                        let health = match &*driver.connection_state() {
+                            ConnectionState::Up(_, health) => Arc::clone(health),
                             _ => return,
                         };
                         let native = Arc::new(health::look_after(&health, &*sink).await);
@@ -110,7 +110,7 @@ impl ConnectionTask for Driver {
     }
 
     fn finish(self: Arc<Self>, _limit: Instant) -> BoxFuture<'static, ()> {
-        *self.line() = Line::Over;
+        *self.connection_state() = ConnectionState::Closed;
         future::ready(()).boxed()
     }
 }

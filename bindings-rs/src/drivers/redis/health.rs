@@ -23,7 +23,7 @@ pub(super) struct Health {
     answered: AtomicU64,
     dead: AtomicBool,
     died: Notify,
-    /// The connection cannot be used after an error that says so, because the library does not make it again.
+    /// Whether the first fatal error ends the connection for good, because the library does not make it again.
     mortal: bool,
     error: Mutex<Option<RedisError>>,
 }

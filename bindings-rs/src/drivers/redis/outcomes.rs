@@ -32,7 +32,7 @@ pub(super) fn completed(id: CommandId, answer: Answer) -> Completed {
     Completed::outcome(id, outcome, native)
 }
 
-/// Whether the library says that the call itself or its configuration was wrong. A retry would fail in the same way.
+/// Whether the library reports that the call itself or its configuration was wrong. A retry would fail in the same way.
 fn is_fault(error: &RedisError) -> bool {
     matches!(
         error.kind(),

@@ -1,4 +1,4 @@
-//! What the parts of a driver share: the server's address, and what can be sent at present.
+//! The shared state of a driver: the server's address, and the state of the connection.
 
 use alloc::sync::Arc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,13 +18,13 @@ use crate::Native;
 pub(crate) struct Driver {
     /// The server to connect to; `None` for a connection of the program.
     pub(super) server: Option<Server>,
-    line: Mutex<Line>,
+    state: Mutex<ConnectionState>,
     /// `None` if the driver cannot subscribe.
     pub(super) orders: Option<Orders>,
 }
 
-/// What can be sent at present.
-pub(super) enum Line {
+/// The state of the connection: what can be sent at present.
+pub(super) enum ConnectionState {
     /// Nothing, because there is no connection; with the reason.
     Down(Option<Native>),
     /// Commands.
@@ -32,7 +32,7 @@ pub(super) enum Line {
     /// Nothing, because the server has refused the client.
     Refused(String, Native),
     /// Nothing, for ever: the client is closed.
-    Over,
+    Closed,
 }
 
 impl Driver {
@@ -42,7 +42,7 @@ impl Driver {
         Ok(Self {
             orders: Some(Orders::new(Source::Server(server.clone()))),
             server: Some(server),
-            line: Mutex::new(Line::Down(None)),
+            state: Mutex::new(ConnectionState::Down(None)),
         })
     }
 
@@ -58,13 +58,13 @@ impl Driver {
         };
         Self {
             server: None,
-            line: Mutex::new(Line::Up(Arc::new(Given(connection)), Arc::new(health))),
+            state: Mutex::new(ConnectionState::Up(Arc::new(Given(connection)), Arc::new(health))),
             orders: subscribe_with.map(Source::Library).map(Orders::new),
         }
     }
 
-    pub(super) fn line(&self) -> MutexGuard<'_, Line> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn connection_state(&self) -> MutexGuard<'_, ConnectionState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The subscriptions may be on a server that is not the one of the address any more.

@@ -14,7 +14,7 @@ use zookeeper_client::{Error, SessionState};
 
 use super::{
     requests, session,
-    state::{Driver, Line, Source},
+    state::{ConnectionState, Driver, Source},
 };
 use crate::engine::driver::{Completed, ConnectionTask, Driver as Commands, Sink};
 
@@ -42,14 +42,14 @@ impl Driver {
 impl Commands for Driver {
     fn start(&self, command: Command<Request>) -> BoxFuture<'static, Completed> {
         let id = command.id;
-        let failure = match &*self.line() {
-            Line::Up(_) if command.request.operation == Operation::Reconnect => {
+        let failure = match &*self.connection_state() {
+            ConnectionState::Up(_) if command.request.operation == Operation::Reconnect => {
                 if let Source::Hosts { .. } = self.source {
                     self.silent.notify_one();
                 }
                 Failure::NotSent
             }
-            Line::Up(connection) if connection.client.state() == SessionState::SyncConnected => {
+            ConnectionState::Up(connection) if connection.client.state() == SessionState::SyncConnected => {
                 let session = SessionId(connection.client.session_id().0);
                 let acl = Arc::clone(&self.acl);
                 let request = requests::start(Arc::clone(connection), session, acl, command);
@@ -58,8 +58,8 @@ impl Commands for Driver {
                     Source::Hosts { .. } => request,
                 };
             }
-            Line::Up(_) | Line::Down => Failure::NotSent,
-            Line::Over => Failure::Closed,
+            ConnectionState::Up(_) | ConnectionState::Down => Failure::NotSent,
+            ConnectionState::Closed => Failure::Closed,
         };
         future::ready(Completed::outcome(id, Outcome::Failed(failure), None)).boxed()
     }
@@ -71,9 +71,9 @@ impl ConnectionTask for Driver {
     }
 
     fn finish(self: Arc<Self>, limit: Instant) -> BoxFuture<'static, ()> {
-        let last = core::mem::replace(&mut *self.line(), Line::Over);
+        let last = core::mem::replace(&mut *self.connection_state(), ConnectionState::Closed);
         Box::pin(async move {
-            if let (Line::Up(connection), Source::Hosts { .. }) = (last, &self.source) {
+            if let (ConnectionState::Up(connection), Source::Hosts { .. }) = (last, &self.source) {
                 session::close(connection, limit).await;
             }
         })

@@ -15,7 +15,7 @@ use zookeeper_client::{Client, Error, SessionState};
 use super::{
     connection::{Connection, Made},
     reconnect::{self, Stray},
-    state::{Driver, Line, RETRY_AFTER, Source, session_notice},
+    state::{ConnectionState, Driver, RETRY_AFTER, Source, session_notice},
 };
 use crate::{
     clock,
@@ -132,7 +132,7 @@ async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
     loop {
         // The watcher sees only the newest state. If the connection was lost and is back, it sees only "connected".
         if mem::take(&mut connected) {
-            *driver.line() = Line::Down;
+            *driver.connection_state() = ConnectionState::Down;
             // The requests in flight have failed by now, or their outcomes come too late to matter.
             sink.fail_in_flight();
             sink.connection_failed(Arc::new(Error::ConnectionLoss));
@@ -143,7 +143,7 @@ async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
                 look_around(driver, made.host.as_ref());
                 // This was reported for an earlier connection.
                 let _stale = driver.silent.notified().now_or_never();
-                *driver.line() = Line::Up(Arc::clone(&connection));
+                *driver.connection_state() = ConnectionState::Up(Arc::clone(&connection));
                 connected = true;
                 report(sink, client, CoreState::Connected);
                 sink.connected();
@@ -171,7 +171,7 @@ async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
                 return End::Over(SessionState::AuthFailed);
             }
             Some(SessionState::Closed) => {
-                *driver.line() = Line::Over;
+                *driver.connection_state() = ConnectionState::Closed;
                 report(sink, client, CoreState::Closed);
                 return End::Over(SessionState::Closed);
             }

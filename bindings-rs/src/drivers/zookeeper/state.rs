@@ -1,4 +1,4 @@
-//! What the parts of a driver share: the source of its sessions, and what can be sent at present.
+//! The shared state of a driver: the source of its sessions, and the state of the connection.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -34,7 +34,7 @@ pub(crate) enum Source {
 pub(crate) struct Driver {
     pub(super) source: Source,
     pub(super) acl: Arc<[Acl]>,
-    line: Mutex<Line>,
+    state: Mutex<ConnectionState>,
     /// Notified when a request on the program's client has failed without an answer, although the client is connected.
     pub(super) in_doubt: Arc<Notify>,
     /// Notified when the server is silent, and the driver has to connect to another one.
@@ -43,16 +43,16 @@ pub(crate) struct Driver {
     pub(super) near: Arc<Mutex<Vec<String>>>,
 }
 
-/// What can be sent at present.
+/// The state of the connection: what can be sent at present.
 #[derive(Default)]
-pub(super) enum Line {
+pub(super) enum ConnectionState {
     /// Nothing: there is no connection, or the driver has not reported it to the machines yet.
     #[default]
     Down,
     /// Requests of this session. It is shared, because a copy of the library's client is expensive.
     Up(Arc<Connection>),
     /// Nothing, for ever: the client is closed.
-    Over,
+    Closed,
 }
 
 /// All rights for all clients, as in ZooKeeper's own shell.
@@ -65,15 +65,15 @@ impl Driver {
         Self {
             source,
             acl: acl.unwrap_or_else(open_acl).into(),
-            line: Mutex::default(),
+            state: Mutex::default(),
             in_doubt: Arc::default(),
             silent: Notify::new(),
             near: Arc::default(),
         }
     }
 
-    pub(super) fn line(&self) -> MutexGuard<'_, Line> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn connection_state(&self) -> MutexGuard<'_, ConnectionState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn near(&self) -> MutexGuard<'_, Vec<String>> {

@@ -118,14 +118,14 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
         return { session: Promise.reject(closed()), end: () => undefined };
       }
       const client = make(OURS);
-      const heard = new Map<string, () => void>();
+      const handlers = new Map<string, () => void>();
       let opened = false;
       let last: unknown;
       client.on("error", (error) => {
         last = error;
       });
       client.on("connect", () => client.stream?.unref?.());
-      client.on("message", (channel) => heard.get(String(channel))?.());
+      client.on("message", (channel) => handlers.get(String(channel))?.());
       const leave = () => {
         given?.off("end", leave);
         end(client);
@@ -151,7 +151,7 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
         }
         opened = true;
         given?.on("end", leave);
-        return session(client, heard, () => {
+        return session(client, handlers, () => {
           opened = false;
           given?.off("end", leave);
         });
@@ -186,7 +186,7 @@ function closed(): Unsent {
   return new Unsent("the client has been closed", { failure: "closed" });
 }
 
-function session(client: IoRedis, heard: Map<string, () => void>, silence: () => void): Session {
+function session(client: IoRedis, handlers: Map<string, () => void>, silence: () => void): Session {
   const name = (channel: Argument) => bytes(channel).toString();
   const gather = gathering(client);
   return {
@@ -198,11 +198,11 @@ function session(client: IoRedis, heard: Map<string, () => void>, silence: () =>
       return call(client, parameters);
     },
     subscribe(channel, message) {
-      heard.set(name(channel), message);
+      handlers.set(name(channel), message);
       return client.subscribe(bytes(channel));
     },
     unsubscribe(channel) {
-      heard.delete(name(channel));
+      handlers.delete(name(channel));
       return client.unsubscribe(bytes(channel));
     },
     end() {

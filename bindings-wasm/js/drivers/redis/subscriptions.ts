@@ -63,7 +63,7 @@ export class Subscriptions {
         if (!this.#known.has(id)) {
           return;
         }
-        await this.#expect(session.subscribe(channel, () => this.#heard(id)));
+        await this.#expect(session.subscribe(channel, () => this.#message(id)));
       } catch (error) {
         if (this.#known.delete(id)) {
           this.#subscriber.failed(id, error);
@@ -128,7 +128,7 @@ export class Subscriptions {
     this.#last.set(key, done);
   }
 
-  #heard(id: number): void {
+  #message(id: number): void {
     if (this.#known.has(id)) {
       this.#subscriber.message(id);
     }

@@ -11,9 +11,9 @@
 import type { Manager } from "./library.js";
 
 /** The listeners for the input. Several may share a connection manager. */
-export interface Ear {
+export interface InputListener {
   /** Something has arrived. */
-  heard(): void;
+  received(): void;
   /** The library could not parse a frame. Returns whether the rest can still be parsed. */
   unreadable(error: unknown): boolean;
 }
@@ -21,35 +21,35 @@ export interface Ear {
 /** The bytes before a frame that have its length. */
 const LENGTH = 4;
 
-const guards = new WeakMap<Manager, Set<Ear>>();
+const guards = new WeakMap<Manager, Set<InputListener>>();
 
 /**
  * Intercepts the socket's input from now on. Returns the function that removes the listener, and with the last listener
  * the interception.
  */
-export function guard(manager: Manager, ear: Ear): () => void {
-  const ears = guards.get(manager) ?? new Set();
-  if (ears.size === 0) {
-    guards.set(manager, ears);
-    install(manager, ears);
+export function guard(manager: Manager, listener: InputListener): () => void {
+  const listening = guards.get(manager) ?? new Set();
+  if (listening.size === 0) {
+    guards.set(manager, listening);
+    install(manager, listening);
   }
-  ears.add(ear);
+  listening.add(listener);
   return () => {
-    ears.delete(ear);
-    if (ears.size === 0 && guards.get(manager) === ears) {
+    listening.delete(listener);
+    if (listening.size === 0 && guards.get(manager) === listening) {
       guards.delete(manager);
       Reflect.deleteProperty(manager, "onSocketData");
     }
   };
 }
 
-function install(manager: Manager, ears: ReadonlySet<Ear>): void {
+function install(manager: Manager, listening: ReadonlySet<InputListener>): void {
   // The calls below pass the manager as `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const original = (Object.getPrototypeOf(manager) as Manager).onSocketData;
   const guarded = (data: Buffer) => {
-    for (const ear of ears) {
-      ear.heard();
+    for (const listener of listening) {
+      listener.received();
     }
     const { socket } = manager;
     let rest = manager.pendingBuffer === null ? data : Buffer.concat([manager.pendingBuffer, data]);
@@ -61,10 +61,10 @@ function install(manager: Manager, ears: ReadonlySet<Ear>): void {
       try {
         original.call(manager, first);
       } catch (error) {
-        if (ears.size === 0) {
+        if (listening.size === 0) {
           throw error;
         }
-        if (![...ears].some((ear) => ear.unreadable(error))) {
+        if (![...listening].some((listener) => listener.unreadable(error))) {
           socket?.destroy();
         }
       }

@@ -73,7 +73,7 @@ export class Session {
   /** Whether the last report to the listener was that the session is connected. */
   #reported = false;
   #over = false;
-  #heard = 0;
+  #lastReceived = 0;
   #corked: Manager["socket"] | null = null;
   /** How many handshakes in a row have failed. */
   #failures = 0;
@@ -86,10 +86,10 @@ export class Session {
     this.#own = own;
     this.#acl = acl;
     this.#listener = listener;
-    const heard = () => {
-      this.#heard = now();
+    const received = () => {
+      this.#lastReceived = now();
     };
-    this.#unguard = guard(this.#manager, { heard, unreadable: (error) => this.#unreadable(error) });
+    this.#unguard = guard(this.#manager, { received, unreadable: (error) => this.#unreadable(error) });
     this.#manager.on("state", this.#onState);
     if (own) {
       this.#tame();
@@ -209,7 +209,7 @@ export class Session {
       case STATE.connected:
         this.#up = this.#reported = true;
         this.#failures = 0;
-        this.#heard = now();
+        this.#lastReceived = now();
         this.#id = this.#manager.sessionId.readBigInt64BE();
         this.#listener.connected(this.#id, this.#manager.sessionTimeout);
         break;
@@ -309,7 +309,7 @@ export class Session {
         if (this.#over) {
           return;
         }
-        this.#heard = now();
+        this.#lastReceived = now();
         callback(manager.servers[manager.nextServerIndex % manager.servers.length]);
         manager.nextServerIndex += 1;
         manager.socket?.unref();
@@ -321,7 +321,7 @@ export class Session {
       // If the event loop was blocked, what has arrived comes first.
       afterInput(() => {
         if (!this.#over && this.#isSilent()) {
-          this.#heard = now();
+          this.#lastReceived = now();
           this.#failures += 1;
           manager.socket?.destroy();
         }
@@ -332,7 +332,7 @@ export class Session {
     this.#watchdog = setInterval(() => {
       // While the event loop was blocked, no ping was sent and nothing was read. This is no silence of the server.
       const present = now();
-      this.#heard += Math.max(0, present - last - 2 * often);
+      this.#lastReceived += Math.max(0, present - last - 2 * often);
       last = present;
       if (this.#isSilent()) {
         look();
@@ -343,7 +343,9 @@ export class Session {
 
   #isSilent(): boolean {
     const { state } = this.#manager;
-    return (state === STATE.connecting || state === STATE.connected) && now() - this.#heard > this.#silenceLimit();
+    return (
+      (state === STATE.connecting || state === STATE.connected) && now() - this.#lastReceived > this.#silenceLimit()
+    );
   }
 
   /** How long the server may be silent, in ms. */

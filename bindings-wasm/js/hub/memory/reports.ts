@@ -37,7 +37,7 @@ export interface MemoryMessage {
   readonly hub: number;
   /** The session in which it was sent. */
   readonly session: bigint;
-  /** `event`: what a hub hears without a request: a watch has fired, or its session has changed. */
+  /** `event`: what a hub receives without a request: a watch has fired, or its session has changed. */
   readonly kind: "request" | "reply" | "event";
   /**
    * The hub's command: of a request, of the request that a reply answers, or of the request that set a watch. null for

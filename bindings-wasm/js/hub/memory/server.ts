@@ -65,7 +65,7 @@ export class MemoryServer extends Inside {
     this.#control(hub, (known) => this.raw.pause(known));
   }
 
-  /** Resumes the hub. It then hears what it has missed. */
+  /** Resumes the hub. It then receives what it has missed. */
   resume(hub: number): void {
     this.#control(hub, (known) => this.raw.resume(known));
   }

@@ -41,7 +41,7 @@ impl Contender {
         self.session.connected
     }
 
-    /// Lends the contender the command ids of the machine that it is a part of, for the call of `put`.
+    /// Gives the contender the command ids of the machine that it is a part of, for the call of `put`.
     pub(in crate::zookeeper) fn with_command_ids<T>(
         &mut self,
         out: &mut Outbox<Request>,

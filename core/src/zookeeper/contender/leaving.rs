@@ -66,7 +66,7 @@ impl Contender {
             return;
         }
         let complaint = if self.component { None } else { self.complaint() };
-        self.deferred.say(complaint, &mut self.out);
+        self.deferred.report(complaint, &mut self.out);
         self.rest();
     }
 

@@ -225,8 +225,8 @@ impl Contender {
 
     /// The predecessor's node is gone. If the list showed no other contender before this one, this contender is first:
     /// numbers only grow, so no contender can have come in between. Otherwise the predecessor may have given up waiting
-    /// behind the holder, or may have turned from a writer into a reader. A new list decides; mostly this contender is
-    /// first.
+    /// behind the holder, or may have been downgraded from a writer to a reader. A new list decides; mostly this
+    /// contender is first.
     fn predecessor_gone(&mut self, now: Instant) {
         let listing = self.waits_for(Purpose::List);
         let Phase::Queued(queued) = &mut self.phase else {

@@ -18,7 +18,8 @@ use super::{
     queued::{Obstacle, Queued},
 };
 
-/// A recheck comes after about so many session timeouts. That is rare beside the session's pings and confirmations.
+/// A recheck comes after about so many session timeouts. The session's pings and confirmations are far
+/// more frequent.
 const TIMEOUTS: u32 = 3;
 
 /// The least time between two rechecks, however short the session's timeout is.

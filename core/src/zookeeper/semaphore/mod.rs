@@ -253,7 +253,7 @@ impl Semaphore {
                 self.go_to(Phase::Idle);
                 self.out.stop_all();
                 let complaint = self.complaint();
-                self.deferred.say(complaint, &mut self.out);
+                self.deferred.report(complaint, &mut self.out);
             }
             _ => {}
         }

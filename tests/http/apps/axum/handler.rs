@@ -10,7 +10,7 @@ use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 /// How long the handler waits at its gate.
-const PATIENCE: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(60);
 const PIECE: &str = "piece\n";
 
 /// Where the handler leaves its traces.
@@ -29,14 +29,14 @@ impl Effects {
 
     /// Each waits on a connection of its own: it would keep others waiting.
     async fn wait_at_gate(&self, id: &str) {
-        let config = AsyncConnectionConfig::new().set_response_timeout(Some(2 * PATIENCE));
+        let config = AsyncConnectionConfig::new().set_response_timeout(Some(2 * LIMIT));
         let own = self
             .client
             .get_multiplexed_async_connection_with_config(&config)
             .await;
         let opened: RedisResult<Option<(String, String)>> = own
             .unwrap()
-            .blpop(format!("http:{id}:gate"), PATIENCE.as_secs_f64())
+            .blpop(format!("http:{id}:gate"), LIMIT.as_secs_f64())
             .await;
         opened.unwrap();
     }

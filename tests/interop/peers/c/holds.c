@@ -1,4 +1,4 @@
-/* What is held, and the thread that tells what becomes of it. */
+/* The holds, and the thread that reports their events. */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -13,7 +13,7 @@ enum { OFTEN_MS = 5 };
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static hold *first;
 
-static void tell(hold *one) {
+static void report(hold *one) {
     int64_t remaining = fencepost_grant_remaining(one->grant), time = now();
     bool valid = remaining != 0;
     if (valid != one->valid) {
@@ -33,7 +33,7 @@ static void tell(hold *one) {
     if (!one->lost && fencepost_grant_is_lost(one->grant)) {
         fencepost_result loss = fencepost_grant_loss(one->grant);
         one->lost = true;
-        /* Of a session that was ended, the node's end may be heard of first. */
+        /* After the end of a session, the loss of the node may be reported first. */
         say("\"event\": \"state\", \"state\": \"lost\"");
         say("\"event\": \"lost\", \"path\": \"%s\", \"reason\": \"%s\"", one->path, fencepost_result_name(loss));
     }
@@ -44,7 +44,7 @@ static void *watch(void *unused) {
     for (;;) {
         pthread_mutex_lock(&guard);
         for (hold *one = first; one != NULL; one = one->next)
-            tell(one);
+            report(one);
         pthread_mutex_unlock(&guard);
         pause_ms(OFTEN_MS);
     }

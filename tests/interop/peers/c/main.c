@@ -14,7 +14,7 @@
 #define USAGE "usage: c_given_peer LAYOUT HOSTS SESSION_MS LOGIN\n"
 enum { ARGUMENTS = 5 };
 
-/* A client on a handle of the library's own, whose nodes are its own, and everybody's to look at. */
+/* A client on a handle that the peer has made. Only its user may change its nodes; all users may read them. */
 static fencepost_result begin(char **argv) {
     static struct ACL rights[] = {{.id = {.scheme = "auth", .id = ""}}, {.id = {.scheme = "world", .id = "anyone"}}};
     static const struct ACL_vector list = {.count = 2, .data = rights};
@@ -42,7 +42,7 @@ static fencepost_result begin(char **argv) {
 
 static void obey(const command *order) {
     static const char *const later[] = {
-        "acquire", "release", "release-again", "downgrade", "increment", "work", "toil"};
+        "acquire", "release", "release-again", "downgrade", "increment", "work", "workload"};
     const char *verb = order->words[0];
     for (size_t i = 0; i < sizeof later / sizeof *later; i += 1) {
         if (strcmp(verb, later[i]) == 0) {
@@ -92,7 +92,7 @@ int main(int argc, char **argv) {
             break;
         obey(&order);
     }
-    /* Threads that wait for a lock get to hear of it; nobody waits for them. */
+    /* Threads that wait for a lock get an error, and the peer does not wait for them. */
     fencepost_close(client);
     _Exit(0);
 }

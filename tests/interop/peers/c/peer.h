@@ -29,7 +29,7 @@ typedef struct hold {
     int64_t until;
 } hold;
 
-/* say.c: one line at a time, whichever thread says something else. */
+/* say.c: one line at a time, from any thread. */
 void say(const char *format, ...);
 void answer(const char *command, const char *format, ...);
 void complain(const char *command, const char *why);

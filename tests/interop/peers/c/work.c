@@ -77,7 +77,7 @@ static void acquire(const char *kind, const char *path, const char *timeout) {
         answer("acquire", "\"granted\": false, \"cancelled\": %s", cancelled);
         return;
     }
-    /* Our clients tell a grant's fence; whose node that is, a look at the lock tells. */
+    /* A grant has only its fence: the list of contenders has its node. */
     if (result == FENCEPOST_OK) {
         char directory[TEXT];
         bool many = strcmp(kind, "multi") == 0;
@@ -145,13 +145,13 @@ static int64_t believe(fencepost_grant *grant, int64_t end) {
     }
 }
 
-/* From an acquire: granted, and over before we heard of it. */
+/* From an acquire: granted, and lost before it returned. */
 static bool is_loss(fencepost_result result) {
     return result >= 400 && result < 500;
 }
 
-/* Rounds of acquire, use and release: so many, or until it is told to stop. */
-static void rounds(const command *order, long wanted, long hold_ms) {
+/* Rounds of acquire, use and release: `limit` rounds, or until `stop` if it is negative. */
+static void rounds(const command *order, long limit, long hold_ms) {
     const char *verb = order->words[0], *kind = order->words[1], *path = order->words[2];
     bool shared = strncmp(kind, "read", 4) == 0 || strncmp(kind, "semaphore", 9) == 0;
     long done = 0, stale = 0, lost = 0, unconfirmed = 0;
@@ -161,7 +161,7 @@ static void rounds(const command *order, long wanted, long hold_ms) {
         complain(verb, resource == NULL ? "no counter" : fencepost_detail());
         return;
     }
-    while (wanted < 0 ? !stopped : done < wanted) {
+    while (limit < 0 ? !stopped : done < limit) {
         fencepost_grant *grant = NULL;
         fencepost_result result = fencepost_lock_acquire(lock, FENCEPOST_FOREVER, &grant);
         if (is_loss(result)) {
@@ -175,9 +175,9 @@ static void rounds(const command *order, long wanted, long hold_ms) {
         }
         int64_t since = now();
         uint64_t fence = fencepost_grant_fence(grant);
-        bool taken = wanted < 0 && shared ? look(resource, fence) : increment(resource, fence);
+        bool taken = limit < 0 && shared ? look(resource, fence) : increment(resource, fence);
         *(taken ? &done : &stale) += 1;
-        if (wanted < 0) {
+        if (limit < 0) {
             int64_t until = believe(grant, since + hold_ms * 1000);
             if (until >= 0)
                 held(resource, fence, since, until);
@@ -213,7 +213,7 @@ static void obey(const command *order) {
         answer(verb, "\"accepted\": %s", accepted ? "true" : "false");
     } else if (strcmp(verb, "work") == 0 && order->count == 5) {
         rounds(order, strtol(order->words[4], NULL, 10), 0);
-    } else if (strcmp(verb, "toil") == 0 && order->count == 5) {
+    } else if (strcmp(verb, "workload") == 0 && order->count == 5) {
         rounds(order, -1, strtol(order->words[4], NULL, 10));
     } else {
         complain(verb, "that makes no sense; see tests/interop/README.md");
@@ -254,7 +254,7 @@ void work_add(const command *what) {
     for (int i = 0; i < what->count; i += 1) {
         fresh->what.words[i] = fresh->what.text + (what->words[i] - what->text);
     }
-    if (strcmp(what->words[0], "toil") == 0)
+    if (strcmp(what->words[0], "workload") == 0)
         stopped = false;
     pthread_mutex_lock(&guard);
     if (strcmp(what->words[0], "acquire") == 0)

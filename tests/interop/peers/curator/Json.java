@@ -22,7 +22,7 @@ final class Json {
         return this;
     }
 
-    /** Prints the line; whole, whichever thread says something else. */
+    /** Prints the line as a whole, from any thread. */
     void say() {
         synchronized (System.out) {
             System.out.println(line + "}");

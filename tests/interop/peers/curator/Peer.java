@@ -41,7 +41,7 @@ public final class Peer {
                 .connectionTimeoutMs(CONNECT_MS)
                 .retryPolicy(new ExponentialBackoffRetry(50, 8))
                 .build();
-        client.getConnectionStateListenable().addListener((unused, state) -> tell(state));
+        client.getConnectionStateListenable().addListener((unused, state) -> report(state));
         client.start();
         if (!client.blockUntilConnected(CONNECT_MS, TimeUnit.MILLISECONDS)) {
             System.err.println("no connection to " + arguments[0]);
@@ -63,7 +63,7 @@ public final class Peer {
         return thread;
     }
 
-    private static void tell(ConnectionState state) {
+    private static void report(ConnectionState state) {
         boolean connected = state == ConnectionState.CONNECTED || state == ConnectionState.RECONNECTED;
         Json.event("state").put("state", connected ? "connected" : state.name().toLowerCase()).say();
     }

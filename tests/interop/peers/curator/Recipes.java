@@ -144,7 +144,7 @@ final class Recipes {
         return client.getZookeeperClient().getZooKeeper().getSessionId();
     }
 
-    /** Our session's first node at this path: Curator does not tell which it is. */
+    /** Our session's first node at this path: Curator does not say which one it is. */
     private Hold.Node own(String path, String marker) throws Exception {
         long session = session();
         Hold.Node found = null;

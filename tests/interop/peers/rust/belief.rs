@@ -1,5 +1,4 @@
-//! From when and until when a holder believes that it holds: times of the one clock of this machine, so that those of several
-//! processes can be compared.
+//! From when and until when a grant is valid: times of this machine's clock, so that processes can be compared.
 
 use std::time::Duration;
 
@@ -35,7 +34,7 @@ impl Belief {
         }
         match (was, self.valid) {
             (false, true) => Some((true, now)),
-            // Seen a moment late; and no later than it said.
+            // This look is a moment late; the grant ended no later than it had said.
             (true, false) => Some((false, now.min(said))),
             _ => None,
         }

@@ -27,12 +27,12 @@ impl Counter {
         Ok(self.ask(format!("write {fence} {next}\n")).await? == "ok")
     }
 
-    /// Whether the resource lets one look who shares the lock with others.
+    /// Whether the resource accepts the fence of a contender that shares the lock.
     pub(crate) async fn look(&mut self, fence: u64) -> Result<bool, Failed> {
         Ok(self.ask(format!("look {fence}\n")).await? != "stale")
     }
 
-    /// Tells from when to when a grant was believed in.
+    /// Records from when to when a grant was valid.
     pub(crate) async fn held(&mut self, fence: u64, from: u64, to: u64) -> Result<(), Failed> {
         self.ask(format!("held {fence} {from} {to}\n")).await.map(drop)
     }

@@ -1,4 +1,4 @@
-//! Something that is held, and what is told of it meanwhile.
+//! A hold, and the events that are reported meanwhile.
 
 use std::sync::Arc;
 
@@ -24,8 +24,8 @@ pub(crate) struct Hold {
 
 impl Hold {
     pub(crate) fn new(kind: &str, path: &str, nodes: Vec<String>, fence: u64, grant: Grant) -> Self {
-        if let Some(stranger) = grant.mixed_layouts() {
-            say(&json!({"event": "mixed-layouts", "path": path, "node": stranger}));
+        if let Some(foreign) = grant.mixed_layouts() {
+            say(&json!({"event": "mixed-layouts", "path": path, "node": foreign}));
         }
         let grant = Arc::new(grant);
         let watching = tokio::spawn(watch(Arc::clone(&grant), path.into()));
@@ -71,15 +71,15 @@ impl Hold {
     }
 }
 
-/// Tells of a wish for the lock, of the times at which the grant is valid, and of its loss.
+/// Reports revocation requests, the times at which the grant is valid, and its loss.
 async fn watch(grant: Arc<Grant>, path: String) {
-    let wished = async {
+    let requested = async {
         grant.revoke_requested().await;
         say(&json!({"event": "revoke", "path": path}));
         std::future::pending::<()>().await;
     };
     let mut belief = Belief::default();
-    let mut tell = || {
+    let mut report = || {
         if let Some((valid, at)) = belief.change(&grant) {
             say(&json!({"event": "valid", "path": path, "valid": valid, "at": at}));
         }
@@ -87,18 +87,18 @@ async fn watch(grant: Arc<Grant>, path: String) {
     let lost = {
         let believes = async {
             loop {
-                tell();
+                report();
                 tokio::time::sleep(OFTEN).await;
             }
         };
         tokio::select! {
             lost = grant.lost() => lost,
-            () = wished => return,
+            () = requested => return,
             () = believes => return,
         }
     };
-    tell();
-    // Of a session that was ended, the node's end may be heard of first.
+    report();
+    // After the end of a session, the loss of the node may be reported first.
     say(&json!({"event": "state", "state": "lost"}));
     say(&json!({"event": "lost", "path": path, "reason": lost.reason().name()}));
 }

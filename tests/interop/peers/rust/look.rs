@@ -4,7 +4,7 @@ use zookeeper_client::{Client, Error};
 
 use crate::Failed;
 
-/// A bare client to look with.
+/// A client without fencepost, for looking up nodes.
 pub(crate) struct Look(Client);
 
 impl Look {
@@ -21,9 +21,9 @@ impl Look {
         Ok(nodes)
     }
 
-    /// The node below a lock's path that was created by a transaction: our clients tell the transaction, and not the node.
+    /// The node below a lock's path that a transaction has created: a grant has only its fence.
     pub(crate) async fn node(&self, path: &str, czxid: u64) -> Result<String, Failed> {
-        // Our session may be on another member of an ensemble, which has not heard of it yet.
+        // Our session may be on another member of an ensemble, which does not have the node yet.
         self.0.sync(path).await?;
         if self.created(path, czxid).await? {
             return Ok(path.to_owned());

@@ -6,8 +6,8 @@ mod hold;
 mod look;
 mod password;
 mod recipes;
-mod toil;
 mod worker;
+mod workload;
 
 use std::{io::BufRead as _, sync::Arc, time::Duration};
 
@@ -21,7 +21,7 @@ use worker::{Waiting, Worker};
 
 type Failed = Box<dyn std::error::Error + Send + Sync>;
 
-/// Prints one line; whole, whichever task says something else.
+/// Prints one line as a whole, from any task.
 fn say(line: &Value) {
     println!("{line}");
 }
@@ -66,7 +66,7 @@ async fn now(
     }
 }
 
-/// Waits for a lock beside everything else, tells when it was granted, and gives it back.
+/// Waits for a lock beside all other commands, reports when it was granted, and releases it.
 async fn wait(recipes: Arc<Recipes>, kind: String, path: String) {
     let granted = async {
         let grant = recipes.acquire(&kind, &path, None).await?.ok_or("not granted")?;
@@ -81,7 +81,7 @@ async fn wait(recipes: Arc<Recipes>, kind: String, path: String) {
     }
 }
 
-/// A client on a connection of the library's own, whose nodes are its own, and everybody's to look at.
+/// A client on a connection that the peer has made. Only its user may change its nodes; all users may read them.
 async fn given(hosts: &str, session_ms: &str, login: &str) -> Result<fencepost::Client, Failed> {
     let timeout = Duration::from_millis(session_ms.parse()?);
     let theirs = zookeeper_client::Client::connector()
@@ -129,7 +129,7 @@ async fn main() -> Result<(), Failed> {
         match words.first().map(String::as_str) {
             None => {}
             Some("quit") => break,
-            Some("acquire" | "release" | "downgrade" | "increment" | "work" | "toil") => {
+            Some("acquire" | "release" | "downgrade" | "increment" | "work" | "workload") => {
                 waiting.asked(&words);
                 later.send(words)?;
             }

@@ -38,7 +38,7 @@ impl Recipes {
         })
     }
 
-    /// A grant, however long it takes; nothing if it was over before anybody heard of it.
+    /// A grant, without a timeout; nothing if it was lost before the acquire returned.
     pub(crate) async fn take(&self, kind: &str, path: &str) -> Result<Option<Grant>, Failed> {
         match self.lock(kind, path)?.acquire().await {
             Ok(grant) => Ok(Some(grant)),

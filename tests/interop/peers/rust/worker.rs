@@ -12,7 +12,7 @@ use fencepost::Grant;
 use serde_json::{Value, json};
 use tokio::sync::{Notify, mpsc::UnboundedReceiver};
 
-use crate::{Failed, counter::Counter, hold::Hold, look::Look, recipes::Recipes, reply, toil::toil};
+use crate::{Failed, counter::Counter, hold::Hold, look::Look, recipes::Recipes, reply, workload::workload};
 
 /// The acquires that were asked for, and how to end the one that waits.
 #[derive(Default)]
@@ -25,7 +25,7 @@ pub(crate) struct Waiting {
 impl Waiting {
     /// A command was given.
     pub(crate) fn asked(&self, words: &[String]) {
-        if words.first().is_some_and(|verb| verb == "toil") {
+        if words.first().is_some_and(|verb| verb == "workload") {
             self.stopped.store(false, Ordering::SeqCst);
         }
         if words.first().is_some_and(|verb| verb == "acquire") {
@@ -33,7 +33,7 @@ impl Waiting {
         }
     }
 
-    /// Ends what goes on until it is told to stop.
+    /// Ends the workload.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::SeqCst);
     }
@@ -81,10 +81,12 @@ impl Worker {
                 [kind, path, address, rounds] if words[0] == "work" => {
                     self.work(kind, path, address, rounds).await
                 }
-                [kind, path, address, hold_ms] if words[0] == "toil" => {
+                [kind, path, address, hold_ms] if words[0] == "workload" => {
                     let (recipes, waiting) = (Arc::clone(&self.recipes), Arc::clone(&self.waiting));
                     match self.counter(address).await {
-                        Ok(resource) => toil(&recipes, kind, path, resource, hold_ms, &waiting.stopped).await,
+                        Ok(resource) => {
+                            workload(&recipes, kind, path, resource, hold_ms, &waiting.stopped).await
+                        }
                         Err(error) => Err(error),
                     }
                 }

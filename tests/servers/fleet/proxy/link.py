@@ -201,6 +201,6 @@ class Link:
                 self.end()
                 return
             if answered is not None:
-                self._meter.heard(answered, len(raw))
+                self._meter.received(answered, len(raw))
             forward += raw
         self.client.send(forward)

@@ -49,7 +49,7 @@ class Meter:
             self._until_lost -= 1
             request.lose_reply = self._until_lost == 0
 
-    def heard(self, answered: Request, size: int) -> None:
+    def received(self, answered: Request, size: int) -> None:
         """Counts the bytes of what the server says: the end of an answer, or an event."""
         self._events += answered is EVENT
         self._bytes_received += 0 if answered.ping else size

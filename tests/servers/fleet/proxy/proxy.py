@@ -18,7 +18,7 @@ DIALECTS: dict[str, type[Dialect]] = {"redis": RedisDialect, "zookeeper": ZooKee
 
 
 class Proxy:
-    """Forwards from its port to the server, until told otherwise."""
+    """Forwards from its port to the server, until a command changes that."""
 
     def __init__(self, identity: str, server: Server, port: int, connect: Connect | None = None) -> None:
         self.identity = identity
@@ -79,7 +79,7 @@ class Proxy:
         self.ignores = connections
 
     def describe(self) -> dict[str, object]:
-        """What `list` tells."""
+        """The entry in the answer to `list`."""
         return {
             "id": self.identity,
             "name": self.server.name,

@@ -12,7 +12,7 @@ PUSH = ">"
 ARRAY = "*"
 ERROR = "-"
 MESSAGES = (b"message", b"pmessage", b"smessage")
-#: Commands with one acknowledgement per channel, and the prefix that tells the kinds of channels apart.
+#: Commands with one acknowledgement per channel, and the prefix that distinguishes the kinds of channels.
 SUBSCRIBE = {"SUBSCRIBE": "", "PSUBSCRIBE": "P", "SSUBSCRIBE": "S"}
 UNSUBSCRIBE = {"UNSUBSCRIBE": "", "PUNSUBSCRIBE": "P", "SUNSUBSCRIBE": "S"}
 #: More arguments than that are not looked at.

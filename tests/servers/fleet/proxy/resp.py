@@ -25,7 +25,7 @@ class Reader:
     """Gathers bytes, and cuts off complete values. Each byte is looked at once, however it arrives."""
 
     def __init__(self, keep: int) -> None:
-        """`keep`: how many scalars of each value to tell."""
+        """`keep`: how many scalars of each value to return."""
         self._keep = keep
         self._buffer = bytearray()
         self._begin()

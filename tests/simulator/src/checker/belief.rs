@@ -11,13 +11,13 @@ pub enum Belief {
     Idle,
     /// It waits, until that time.
     Waits(Option<Instant>),
-    /// It has looked at its clock after that: until this time it may still be granted what is free.
+    /// It has looked at its clock after its deadline. Until this time it may still be granted a free lock.
     Late(Instant),
-    /// It has looked at its clock after that, and what it has made is being deleted: it receives a refusal by that time.
+    /// It has looked at its clock after its deadline, and deletes what it has created. It receives a refusal by that time.
     Ends(Instant),
     /// It holds.
     Holds(Hold),
-    /// It has asked to release this attempt's lock, which was of that kind at last, and valid then by its own clock, or not.
+    /// It has asked to release this attempt's lock: with the last mode of the grant, and whether the grant was valid by its own clock.
     Leaves(AttemptId, Mode, bool),
 }
 
@@ -36,7 +36,7 @@ pub struct Hold {
     pub until: Option<Instant>,
     /// Whether its holder has received a revocation request.
     pub revocation_requested: bool,
-    /// Whether its holder has received that the connection is gone, and not yet that it is back: the machine may know of a later end.
+    /// Whether its holder is suspended: then the machine may know of a later end than the holder.
     pub suspended: bool,
 }
 

@@ -75,9 +75,9 @@ pub struct Checker {
     last_fence: u64,
     /// The highest fence that the server has given.
     given: u64,
-    /// Two may hold from now on: an operator's doing, or lost data.
+    /// Whether two clients may hold from now on, because of an operator or of lost data.
     pub two_may_hold: bool,
-    /// Contenders that were broken, and may not have received that.
+    /// Contenders that were broken, and may not have learnt of it.
     broken: Vec<Aim>,
     /// What has happened so far.
     pub seen: Seen,
@@ -198,7 +198,7 @@ impl Checker {
                 }
                 Belief::Idle
             }
-            // World::has_found sees to it that it is so.
+            // `World::has_found` has checked the answer.
             (Event::Found { .. }, Belief::Waits(_)) => {
                 self.seen.found += 1;
                 Belief::Idle
@@ -232,7 +232,7 @@ impl Checker {
         self.believes(client, now);
     }
 
-    /// Forgets what was only counted.
+    /// Resets the counters.
     pub fn forget_counts(&mut self) {
         self.seen = Seen::default();
         self.vacant = false;
@@ -252,7 +252,7 @@ impl Checker {
         }
     }
 
-    /// Whether a grant of that fence was broken, and its holder has perhaps not received that.
+    /// Whether a grant with that fence was broken, and its holder may not have learnt of it.
     #[must_use]
     pub fn is_broken(&self, fence: Option<u64>) -> bool {
         let mut broken = self.broken.iter();
@@ -272,7 +272,7 @@ impl Checker {
         }
     }
 
-    /// The server has given that fence last: also when it has lost its data, never a lower one than before.
+    /// The server has given that fence last. Fences never decrease, also when the server has lost its data.
     pub fn given(&mut self, fence: u64) {
         let highest = self.given;
         self.given = highest.max(fence);
@@ -283,7 +283,7 @@ impl Checker {
         }
     }
 
-    /// The server has a new holder: it is none that was broken, and has a higher fence. Its client may never receive its grant.
+    /// The server has a new holder: not one that was broken, and with a higher fence. Its client may never receive the grant.
     pub fn takes(&mut self, holder: &str, fence: u64) {
         let before = |aim: &&Aim| fence <= aim.fence;
         if let Some(aim) = self.broken.iter().find(before).cloned() {
@@ -299,7 +299,7 @@ impl Checker {
         }
     }
 
-    /// Looks at all beliefs at one moment. `local` gives a client's own time, `holds` whether the server agrees.
+    /// Compares the beliefs of all clients at one moment. `local` gives a client's own time; `holds` gives whether the client holds on the server.
     pub fn look(&mut self, local: impl Fn(Number) -> Instant, mut holds: impl FnMut(Number, &Hold) -> bool) {
         if self.two_may_hold {
             return;
@@ -336,17 +336,17 @@ impl Checker {
         }
     }
 
-    /// A client has looked at its clock, and its machine has answered. Behind its deadline it may be granted what is free for as long
-    /// as `grace`, and then wait until what it has made is deleted for as long as `farewell`.
-    pub fn ticked(&mut self, client: Number, local: Instant, farewell: Duration, grace: Duration) {
+    /// A client has looked at its clock, and its machine has reacted. After its deadline, the client may still be granted a free lock within
+    /// `grace`, and may delete what it has created within `cleanup_limit`.
+    pub fn ticked(&mut self, client: Number, local: Instant, cleanup_limit: Duration, grace: Duration) {
         match self.belief(client) {
             Belief::Waits(Some(deadline)) if deadline <= local && grace > Duration::ZERO => {
                 self.believes(client, Belief::Late(local.plus(grace)));
             }
             Belief::Waits(Some(deadline)) | Belief::Late(deadline)
-                if deadline <= local && farewell > Duration::ZERO =>
+                if deadline <= local && cleanup_limit > Duration::ZERO =>
             {
-                self.believes(client, Belief::Ends(local.plus(farewell)));
+                self.believes(client, Belief::Ends(local.plus(cleanup_limit)));
             }
             Belief::Waits(Some(deadline)) | Belief::Late(deadline) | Belief::Ends(deadline)
                 if deadline <= local =>

@@ -1,4 +1,4 @@
-//! Which grants may be held at once, and what an order of turns means where several may be.
+//! Which grants may be held at once, and what order means where several may be held.
 
 /// What kind of a grant it is. A lock's contenders may be of different kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -39,13 +39,13 @@ impl Mode {
     }
 }
 
-/// Which contenders of a queue have their turn, the first one first: each that would fit if all before it held. A contender may have to wait
-/// for one that only waits: a reader does for an earlier writer.
+/// For each contender of a queue, from the first, whether it has its turn: whether it could hold if all contenders before it held. A contender may
+/// have to wait for one that waits itself, as a reader does for an earlier writer.
 pub fn turns(queue: &[Mode]) -> impl Iterator<Item = bool> {
     (0..queue.len()).map(|place| queue[place].fits(&queue[..place]))
 }
 
-/// How many one release has woken, given the kind of each and whether it is its turn now: such readers are one group.
+/// How many waiters one release has woken, given the mode of each and whether it has its turn now. Readers that have their turn count as one.
 #[must_use]
 pub fn woken(all: &[(Mode, bool)]) -> usize {
     let in_group = |(mode, in_turn): &&(Mode, bool)| *in_turn && *mode == Mode::Shared;
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(woken(&[(Exclusive, true)]), 1);
         assert_eq!(woken(&[(Exclusive, true), (Exclusive, false)]), 2);
         assert_eq!(woken(&[(Shared, true), (Shared, true), (Shared, true)]), 1);
-        // A herd: they were woken, and not to hold.
+        // The herd effect: they were woken, and may not hold.
         assert_eq!(woken(&[(Shared, true), (Shared, false), (Exclusive, false)]), 3);
         // One permit is free, not two.
         assert_eq!(woken(&[(Permit(3), true), (Permit(3), true)]), 2);

@@ -1,5 +1,6 @@
-//! What the lock protects: a resource that takes writes, and refuses those with a fence below the highest writer's that it has seen. What a
-//! reader does there is called a write, too: it is refused like one, and raises nothing. A permit orders nothing, and is not looked at.
+//! The resource that the lock protects. It accepts writes, and refuses those with a lower fence than the highest fence of a writer that it has
+//! seen. An access of a reader is called a write, too: it is refused in the same way, but does not raise that fence. The fences of permits
+//! have no order, so the resource does not compare them.
 
 use crate::step::Number;
 
@@ -34,7 +35,7 @@ pub enum Fate {
 }
 
 impl Resource {
-    /// A write arrives. Without a fence the resource cannot but accept it.
+    /// A write arrives. The resource has to accept a write without a fence.
     pub fn take(&mut self, write: &Write) -> Fate {
         let Hold {
             mode, fence, turn, ..

@@ -1,4 +1,4 @@
-//! What has happened: a run in which nothing rare happens proves nothing about rare things.
+//! Counters of what has happened: runs without rare events prove nothing about rare events.
 
 use core::ops::AddAssign;
 
@@ -32,7 +32,7 @@ seen! {
     released = "released",
     /// Grants lost.
     lost = "lost grants",
-    /// Acquires that came to nothing, and releases refused.
+    /// Refused acquires and releases.
     refused = "refused",
     /// Holders that were suspended, and went on.
     resumed = "resumed",

@@ -1,4 +1,4 @@
-//! Histories written by hand: what the checker has to say to each.
+//! Histories written by hand, with the promise that the checker has to report for each.
 
 use fencepost_core::{AttemptId, ContenderId, Event, Fence, Grant, Instant};
 
@@ -140,7 +140,7 @@ fn s4_a_reader_that_comes_after_a_later_writer_is_refused_and_causes_no_refusal(
         .granted(3, Exclusive, Some(6));
     assert_eq!(history.writes(0), Fate::Accepted);
     assert_eq!(history.writes(2), Fate::Accepted);
-    // The reader's 9 has raised nothing.
+    // The reader's fence 9 does not count.
     assert_eq!(history.writes(1), Fate::Accepted);
     assert_eq!(history.writes(0), Fate::Refused);
     assert_eq!(history.writes(3), Fate::Accepted);
@@ -161,7 +161,7 @@ fn s4_without_a_fence_what_comes_too_late_is_taken_and_seen() {
         .granted(2, Permit(2), None);
     assert_eq!(history.writes(1), Fate::Accepted);
     assert_eq!(history.writes(0), Fate::Stale);
-    // A permit comes neither before nor after.
+    // Permits have no order.
     assert_eq!(history.writes(2), Fate::Accepted);
     assert_eq!(history.writes(1), Fate::Accepted);
 }

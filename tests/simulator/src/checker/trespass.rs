@@ -7,8 +7,8 @@ use crate::{
     step::Number,
 };
 
-/// What a client has done to another's things by one request: deleted, overwritten or prolonged them. An inspection may delete
-/// the one thing that it has to break.
+/// What one request of a client has changed that belongs to another: deleted, overwritten or prolonged. An inspection may delete
+/// the one contender that it has to break.
 #[must_use]
 pub fn trespass(
     before: &Belongings,

@@ -1,18 +1,19 @@
-//! S9: what an inspection is answered is so. It sees what the server shows that its client is connected to, which may lag behind the
-//! leader. So what it says is compared with what that server has shown it, request by request.
+//! S9: the answer of an inspection is true. An inspection reads the server that its client is connected to, which may lag behind the leader.
+//! So its answer is compared with what that server has shown it, request by request.
 //!
-//! - A contender in a list was shown so (the node, its fence, its session or how much of its lease was left, whether it shares and whether it
-//!   had the turn to hold) at one of the requests between the operation and the answer. Each is so at a moment of its own: a list is no picture of one moment.
-//! - A permit that is in a list as one that holds may never have held. But of those that were older than it, fewer were there all the time than
-//!   there are permits: the others were leaving when the server was asked.
-//! - A contender that was shown at every one of them is in the list.
-//! - A contender that was shown at every one of them is not said to have gone. Where the server compares, neither is one that this inspection
-//!   has broken.
-//! - It is refused when its time is up, when it is cancelled, because its target is not there, or by a server that cannot write: nothing
-//!   else happens here that could refuse it.
+//! - Each contender in a list was shown as it is listed (its node, its fence, its session or the rest of its lease, whether it shares, and
+//!   whether it had its turn) at one of the requests between the operation and the answer. These requests differ from contender to contender,
+//!   so a list does not show one moment.
+//! - A contender that is listed as the holder of a permit may never have held it. But fewer older contenders than there are permits were shown
+//!   at all of these requests: the others were leaving.
+//! - A contender that was shown at all of these requests is in the list.
+//! - A contender that was shown at all of these requests is not reported as gone. Where the server compares, a contender that this inspection
+//!   has broken is not reported as gone either.
+//! - An inspection is refused at its timeout, when it is cancelled, because its target is gone, or by a server that cannot write. The
+//!   simulator has no other reason for a refusal.
 //! - A contender that was broken is not on the leader any more.
 //!
-//! Not promised: that a contender in a list was still there, on the leader, when the inspection began.
+//! Not promised: that a contender in a list was still on the leader when the inspection began.
 
 use core::time::Duration;
 
@@ -25,7 +26,7 @@ pub struct Shown {
     pub node: String,
     /// The number of the transaction that made it.
     pub fence: u64,
-    /// The session that it goes with, where there are sessions.
+    /// The session that owns it, where there are sessions.
     pub session: Option<SessionId>,
     /// How much of its lease is left, where there are leases.
     pub left: Option<Duration>,
@@ -49,7 +50,7 @@ pub enum Task {
 }
 
 impl Task {
-    /// The contender that is meant, if one is.
+    /// The target, if there is one.
     #[must_use]
     pub const fn aim(&self) -> Option<&Aim> {
         match self {
@@ -59,7 +60,7 @@ impl Task {
     }
 }
 
-/// What stands at a path.
+/// A node as the server has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Placed {
     /// The number of the transaction that made it.
@@ -70,7 +71,7 @@ pub struct Placed {
     pub revocation_requested: bool,
 }
 
-/// A contender that is meant.
+/// The target of an inspection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Aim {
     /// Its node.
@@ -98,7 +99,7 @@ pub struct Views {
 }
 
 impl Views {
-    /// A request was executed where this was to be seen.
+    /// A request was executed on a server that had these contenders.
     pub fn add(&mut self, view: Vec<Shown>) {
         let all = view.iter().map(|one| Aim {
             node: one.node.clone(),
@@ -116,7 +117,7 @@ impl Views {
         }
     }
 
-    /// The session of a contender, if it was ever to be seen.
+    /// The session of a contender, if the contender was ever shown.
     #[must_use]
     pub fn session(&self, aim: &Aim) -> Option<SessionId> {
         let mut ever = self.ever.iter();
@@ -140,7 +141,7 @@ impl Views {
             let was = |one: &Shown| is(found, one) && one.left == found.expires_in && holds(one);
             !self.ever.iter().any(was)
         });
-        // The first waiter of a semaphore has a node in the queue and a permit beyond those that are held: a list has the first of them.
+        // The first waiter of a semaphore may have a node in the queue and one among the permits. A list has only the first of these nodes.
         let waits = |one: &Shown| {
             let queued = |found: &&Found| !found.holds && found.session == one.session;
             let permit = |found: &Found| {
@@ -242,8 +243,8 @@ mod tests {
         }
         assert!(views.error_in_list(&[a, c]).unwrap().contains("missing"));
         for wrong in [found("a", 1, false), found("a", 2, true), found("d", 4, false)] {
-            let said = views.error_in_list(&[found("b", 2, true), wrong]).unwrap();
-            assert!(said.contains("never to be seen"), "{said}");
+            let error = views.error_in_list(&[found("b", 2, true), wrong]).unwrap();
+            assert!(error.contains("never to be seen"), "{error}");
         }
     }
 
@@ -279,7 +280,7 @@ mod tests {
         let list = |holds| [found("a", 1, true), found("b", 2, true), found("c", 3, holds)];
         assert_eq!(views.error_in_list(&list(false)), None);
         assert!(views.error_in_list(&list(true)).is_some());
-        // The third left, then the first: never was it one of two.
+        // The third left before the first: it was never one of two.
         views.add(all()[..2].into());
         views.add(all()[1..2].into());
         assert_eq!(views.error_in_list(&list(true)[1..]), None);

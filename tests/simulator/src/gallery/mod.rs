@@ -1,6 +1,6 @@
-//! The gallery of mutants: locks that people really write, each with the mistake that it is known for. The checker has to detect the promise that each
-//! of them breaks, and to pass the same lock without the mistake in the same runs: a checker that detects nothing proves nothing, and one
-//! that rejects everything proves no more.
+//! The gallery of mutants: locks that people really write, each with its known mistake. The checker has to detect the promise that each
+//! mutant breaks. In the same runs, the checker has to accept the same lock without the mistake: a checker that rejects everything proves
+//! nothing.
 
 mod inspections;
 pub mod redis;
@@ -84,7 +84,7 @@ impl<B: Spoken, S: Subject<B> + Send + Sync + 'static> Detectable for Mutant<B, 
     }
 }
 
-/// How long the small locks try to acquire, if not for ever.
+/// The acquire timeout of the small locks; none for ever.
 const fn limit(timeout: AcquireTimeout) -> Option<Duration> {
     match timeout {
         AcquireTimeout::For(limit) => Some(limit),
@@ -174,7 +174,7 @@ gallery! {
         "contenders in the order of their whole names: a prefix decides which is first", "CURATOR-43, and most ports of the recipe, at some time";
     WATCH_FIRST: zookeeper::WatchFirst on ZOOKEEPER_MUTEX, L2, "watch-first",
         "all waiters watch the holder: one release wakes all", "ZooKeeper recipes: the herd effect";
-    NEIGHBOUR_GONE: zookeeper::NeighbourGone on ZOOKEEPER_MUTEX, S1, "neighbour-gone",
+    PREDECESSOR_GONE: zookeeper::PredecessorGone on ZOOKEEPER_MUTEX, S1, "neighbour-gone",
         "treats the deletion of the predecessor's node as a release, although the predecessor may have given up", "go-zookeeper and shayhatsor/zookeeper: no second list";
     EXISTS_WATCH: zookeeper::ExistsWatch on ZOOKEEPER_MUTEX, L1, "exists-watch",
         "sets a watch by exists and ignores the answer: if the node is already gone, it waits for its creation", "CURATOR-107, shayhatsor/zookeeper#26";

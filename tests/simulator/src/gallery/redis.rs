@@ -1,7 +1,7 @@
 //! A small lock on Redis, as many have written it, and what they have got wrong in it.
 //!
-//! Without a defect it is correct: it takes, renews and gives back by scripts that compare, counts its lease from the request, and buries
-//! what it has given up. It asks again after a while instead of listening, and knows nothing of hubs.
+//! Without a defect it is correct: it acquires, renews and releases by scripts that compare, counts its lease from the request, and deletes
+//! the lock of an acquire that it has given up. It polls instead of subscribing, and uses no hub.
 
 mod inputs;
 
@@ -31,17 +31,17 @@ pub enum Defect {
     NoFence,
     /// The fence is the time on the holder's clock.
     FenceByClock,
-    /// The fence is a counter that goes with the server's data.
+    /// The fence is a counter, which the server loses with its data.
     FenceByCounter,
     /// The lease is counted from the answer.
     ValidFromReply,
-    /// The holder never asks its clock.
+    /// The holder never looks at its clock.
     NoLoss,
     /// PEXPIRE by name, without a compare.
     RenewByName,
     /// SET by name, without a compare.
     RenewBySet,
-    /// No answer is taken for a yes.
+    /// The client takes a missing answer for a success.
     SilenceIsYes,
     /// One value for all acquires of a client.
     OneToken,
@@ -59,15 +59,15 @@ pub struct Small {
     phase: Phase,
     out: VecDeque<Output<Ask, Event>>,
     last: u64,
-    /// The request that an answer counts for, when it was made, and what it was.
+    /// The request whose answer the lock waits for, when it was sent, and its kind.
     asked: Option<(CommandId, Instant, Asked)>,
     acquire_timeout: Option<Duration>,
     deadline: Option<Instant>,
-    /// When to act next: to ask again, or to renew.
+    /// When to act next: to send the acquire again, or to renew.
     next: Option<Instant>,
     until: Option<Instant>,
-    trying: bool,
-    doubt: bool,
+    nonblocking: bool,
+    in_doubt: bool,
     shut: bool,
 }
 
@@ -90,7 +90,7 @@ enum Asked {
 
 /// How long a request may go without an answer.
 const ANSWER_WITHIN: Duration = Duration::from_millis(90);
-/// How long it waits before it asks again.
+/// How long it waits before it sends the acquire again.
 const PAUSE: Duration = Duration::from_millis(25);
 const MARGIN: Duration = Duration::from_millis(2);
 
@@ -112,8 +112,8 @@ impl Small {
             deadline: None,
             next: None,
             until: None,
-            trying: false,
-            doubt: false,
+            nonblocking: false,
+            in_doubt: false,
             shut: false,
         }
     }
@@ -232,17 +232,17 @@ impl Small {
         self.phase = Phase::Idle;
         self.asked = None;
         self.next = None;
-        self.doubt = false;
+        self.in_doubt = false;
     }
 
     fn refuse(&mut self, now: Instant, reason: Refusal) {
-        self.say(Event::Refused {
+        self.emit(Event::Refused {
             reason,
             cause: Cause::default(),
         });
         let under_way = self.asked.take().is_some();
-        self.doubt |= under_way;
-        if self.doubt {
+        self.in_doubt |= under_way;
+        if self.in_doubt {
             self.leave(now, false);
         } else {
             self.rest();
@@ -254,14 +254,14 @@ impl Small {
     }
 
     fn lose(&mut self, now: Instant) {
-        self.say(Event::Lost {
+        self.emit(Event::Lost {
             reason: Loss::LeaseEnded,
             cause: Cause::default(),
         });
         self.leave(now, false);
     }
 
-    fn say(&mut self, event: Event) {
+    fn emit(&mut self, event: Event) {
         if !self.shut {
             self.out.push_back(Output::Event(event));
         }
@@ -288,7 +288,7 @@ impl Small {
             Some(Defect::ExpiryApart | Defect::NoExpiry) => None,
             _ => Some(Fence(fence)),
         };
-        self.say(Event::Acquired {
+        self.emit(Event::Acquired {
             grant: Grant {
                 attempt: self.token(),
                 fence,
@@ -307,7 +307,7 @@ impl Small {
     }
 
     fn held_by_another(&mut self, now: Instant) {
-        if self.trying {
+        if self.nonblocking {
             return self.refuse(now, Refusal::NotAvailable);
         }
         if self.has(Defect::MessageOnly) {
@@ -346,7 +346,7 @@ fn fence_of(reply: &Reply) -> u64 {
     .unwrap_or_default()
 }
 
-/// Takes the lock and counts, as many do: the counter goes with the data.
+/// Takes the lock and increments a counter, as many do: the server loses the counter with its data.
 const BY_COUNTER: &str = "\
 local holder = redis.call('GET', KEYS[1])
 if holder == ARGV[1] then

@@ -1,7 +1,7 @@
 //! A small lock on ZooKeeper, as many have written it, and what they have got wrong in it.
 //!
 //! Without a defect it is correct: numbered nodes, the nearest lower one watched by get, its session confirmed through the leader. It
-//! takes the long way wherever it can: every change of the queue and every reconnect is read anew behind a `sync`.
+//! is simple and slow: after every change of the queue and every reconnect, it reads the queue again behind a `sync`.
 
 mod both;
 mod confirm;
@@ -23,42 +23,42 @@ use fencepost_core::{
 use crate::zookeeper::{Ask, DIRECTORY};
 
 pub use both::Both;
-use confirm::Candidate;
+use confirm::FirstProbe;
 pub use looker::{Looker, Oversight, Unwatching};
 pub use roles::{Role, small};
 
 /// What can be wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Defect {
-    /// A create that was not answered is made again, and the first one is not looked for.
+    /// The client repeats a create without an answer, and does not search for the node of the first one.
     CreateAgain,
-    /// Nodes are ordered by their whole names.
+    /// The client sorts the nodes by their whole names.
     WholeNames,
     /// Every waiter watches the first of the queue.
     WatchFirst,
-    /// A neighbour's going is taken for its release.
-    NeighbourGone,
-    /// The neighbour is watched by `exists`, and what that answers is not looked at.
+    /// The client takes the deletion of its predecessor's node for a release.
+    PredecessorGone,
+    /// The client watches its predecessor by `exists`, and ignores the answer.
     ExistsWatch,
-    /// Nothing is looked at again while the neighbour's watch is silent.
+    /// The client does not recheck its predecessor while the watch is silent.
     WatchOnly,
-    /// Nothing is deleted when the acquire timeout ends.
+    /// The client deletes nothing when its acquire timeout ends.
     LeakOnTimeout,
-    /// The session's end is noticed when the client says so.
+    /// The holder notices the end of its session only when the client library reports it.
     NoConfirmation,
-    /// The release deletes the first of the queue.
+    /// The release deletes the first node of the queue.
     DeleteFirst,
     /// A list counts without a `sync` before it.
     NoBarrier,
     /// A list counts behind a `sync` that has failed.
     RefusedBarrier,
-    /// Two confirmations in one breath are taken for a whole session's time.
+    /// Two confirmations, one right after the other, count as a proof of the whole session timeout.
     OneBreath,
     /// A `sync` is taken for a proof that the leader still leads.
     SyncProves,
-    /// A delete that was not answered is taken for done.
+    /// The client takes a delete without an answer for done.
     DeleteOnce,
-    /// Every look at the queue has the caller's whole acquire timeout.
+    /// Every list of the queue starts the acquire timeout anew.
     TimeoutAnew,
     /// A reader waits for later writers, too.
     LaterWriters,
@@ -70,9 +70,9 @@ pub enum Defect {
     FreshNumber,
     /// A waiter for a permit watches one of the holders.
     ByIndex,
-    /// The single node: a delete that was not answered is made again, whosever the node is by now.
+    /// The single node: the client repeats a delete without an answer, although the node may be another client's by now.
     DeleteAgain,
-    /// The single node: one that is there is taken for another's.
+    /// The single node: the client takes an existing node for another client's.
     NeverMine,
 }
 
@@ -92,12 +92,12 @@ pub struct Small {
     moved: bool,
     connected: bool,
     node: Option<(String, i64)>,
-    /// A create had no answer.
-    doubt: bool,
+    /// A create or a delete got no answer.
+    in_doubt: bool,
     watched: Option<CommandId>,
-    /// An answered confirmation that later ones will prove.
-    candidate: Option<Candidate>,
-    /// The start of the last that was proved.
+    /// An answered confirmation. Two later ones prove it.
+    first_probe: Option<FirstProbe>,
+    /// The start of the last proved confirmation.
     proved: Option<Instant>,
     confirming: Option<(CommandId, Instant)>,
     confirm_at: Option<Instant>,
@@ -105,8 +105,8 @@ pub struct Small {
     deadline: Option<Instant>,
     retry: Option<Instant>,
     look: Option<Instant>,
-    trying: bool,
-    placed: bool,
+    nonblocking: bool,
+    was_queued: bool,
     shut: bool,
 }
 
@@ -135,10 +135,10 @@ enum What {
 /// How long it waits before it tries again.
 const PAUSE: Duration = Duration::from_millis(25);
 
-/// How long it waits for an event before it looks again.
+/// How long it waits for an event before it rechecks.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// Asks a server; `last` counts the requests.
+/// Sends a request to a server; `last` counts the requests.
 fn command(out: &mut VecDeque<Output<Ask, Event>>, last: &mut u64, request: Ask) -> CommandId {
     *last += 1;
     let id = CommandId(*last);
@@ -171,9 +171,9 @@ impl Small {
             moved: false,
             connected: false,
             node: None,
-            doubt: false,
+            in_doubt: false,
             watched: None,
-            candidate: None,
+            first_probe: None,
             proved: None,
             confirming: None,
             confirm_at: None,
@@ -181,8 +181,8 @@ impl Small {
             deadline: None,
             retry: None,
             look: None,
-            trying: false,
-            placed: false,
+            nonblocking: false,
+            was_queued: false,
             shut: false,
         }
     }
@@ -196,7 +196,7 @@ impl Small {
         self.defect == Some(defect)
     }
 
-    fn say(&mut self, event: Event) {
+    fn emit(&mut self, event: Event) {
         if !self.shut {
             self.out.push_back(Output::Event(event));
         }
@@ -220,15 +220,15 @@ impl Small {
         format!("_c_{}-", self.attempt.uuid())
     }
 
-    /// Makes a node, or looks for the one that was made.
+    /// Creates a node, or searches for the node of an earlier create.
     fn enter(&mut self) {
         if !self.connected || !self.pending.is_empty() {
             return;
         }
         if self.has(Defect::CreateAgain) {
-            self.doubt = false;
+            self.in_doubt = false;
         }
-        if self.node.is_some() || self.doubt {
+        if self.node.is_some() || self.in_doubt {
             return self.list();
         }
         self.attempt.number += 1;
@@ -247,11 +247,11 @@ impl Small {
         if self.role == Role::Single {
             return self.create_single();
         }
-        self.create_in_line(What::Create, self.role.node());
+        self.create_in_queue(What::Create, self.role.node());
         self.list();
     }
 
-    fn create_in_line(&mut self, what: What, kind: &str) {
+    fn create_in_queue(&mut self, what: What, kind: &str) {
         let path = format!("{}/{}{kind}", self.directory, self.own());
         let mode = CreateMode::EphemeralSequential;
         let data = Vec::new();
@@ -280,22 +280,22 @@ impl Small {
         } else {
             queue.sort_unstable_by_key(|name| name.rsplit_once('-').map(|(_, number)| number.to_owned()));
         }
-        if self.node.is_none() && self.doubt {
+        if self.node.is_none() && self.in_doubt {
             let found = queue.iter().find(|name| name.starts_with(&prefix));
-            // Its number in the tree's history is not known yet.
+            // The transaction that created the node is not known yet.
             self.node = found.map(|name| ((*name).clone(), 0));
-            self.doubt = false;
+            self.in_doubt = false;
         }
         let own = self.node.as_ref().map(|(name, _)| name.clone());
         match self.phase {
-            Phase::Leaves { .. } => self.bury(names),
+            Phase::Leaves { .. } => self.delete_listed(names),
             Phase::Wants => {
                 let place = queue.iter().position(|name| Some(*name) == own.as_ref());
                 match place.map(|place| self.waits_behind(&queue, place)) {
                     Some(None) => self.first(now),
-                    Some(Some(_)) if self.trying => self.refuse(Refusal::NotAvailable),
+                    Some(Some(_)) if self.nonblocking => self.refuse(Refusal::NotAvailable),
                     Some(Some(watched)) => {
-                        self.placed = true;
+                        self.was_queued = true;
                         let path = format!("{}/{}", self.directory, queue[watched]);
                         let ask = if self.has(Defect::ExistsWatch) {
                             Ask::Exists { path, watch: true }
@@ -345,7 +345,7 @@ impl Small {
         let fence = czxid
             .filter(|czxid| *czxid > 0)
             .and_then(|czxid| u64::try_from(czxid).ok());
-        self.say(Event::Acquired {
+        self.emit(Event::Acquired {
             grant: Grant {
                 attempt: self.attempt,
                 fence: fence.map(Fence),

@@ -20,8 +20,8 @@ pub struct OnZooKeeper {
     pub layout: Layout,
     /// What kind it is.
     pub of: Role,
-    /// Whether it is only listed: paths of its nodes are used again, so that a node can change its owner between the look at it and what
-    /// is done to it. That is said of inspections, and cannot be mended by them: ZooKeeper knows no fences.
+    /// Whether it is only listed. Another owner may use a path again, between the read of a node and its deletion. An inspection cannot prevent
+    /// this, because ZooKeeper compares no fences; the documentation of inspections says so.
     pub only_listed: bool,
 }
 

@@ -3,7 +3,7 @@
 use fencepost_models::redis::Resp;
 use mlua::{Lua, MultiValue, Result, Table, Value};
 
-/// A number without its fraction. What does not fit is what x86 makes of it.
+/// A number without its fraction. A number that does not fit is converted as x86 does.
 pub(super) fn truncate(number: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&number) {

@@ -1,5 +1,5 @@
 -- What a script of Redis 7.0 sees: read-only globals, errors that know their line, commands.
--- Given: what takes the error that a command has left behind, and other natives.
+-- Its arguments: the function that takes the error of the last command, and other native functions.
 local take_error, natives = ...
 local native_pcall, native_xpcall, native_setmetatable, native_getmetatable = pcall, xpcall, setmetatable, getmetatable
 local native_rawset, native_load, native_loadstring = rawset, load, loadstring
@@ -133,7 +133,7 @@ end
 
 function library.log() end
 
--- Effects have been what is replicated since 5.0: this says yes and changes nothing.
+-- Since 5.0, Redis replicates the effects of scripts anyway: this returns true and changes nothing.
 function library.replicate_commands()
   return true
 end
@@ -142,7 +142,7 @@ library.LOG_DEBUG, library.LOG_VERBOSE, library.LOG_NOTICE, library.LOG_WARNING 
 library.sha1hex = natives.sha1hex
 globals.redis = seal(library)
 
--- Where the script was when it went wrong.
+-- The position in the script at which the error was raised.
 local function locate(problem)
   if type(problem) == 'userdata' then
     problem = { err = take_error() }

@@ -1,4 +1,4 @@
-//! Claims as locks: an operation that is never completed, only left and taken over.
+//! Claims as locks: the operation is never completed, only left and taken over.
 
 use core::marker::PhantomData;
 
@@ -47,7 +47,7 @@ pub static ZOOKEEPER_CLAIM: Machine<ZooKeeperServers, Claimant<ZooKeeper>> = Mac
 const ON_REDIS: &str = r#"{"kind": "redis-claim", "scope": "shop", "key": "stock", "lease": 300000, "retention": 300000, "margin": 2000, "answer_within": 90000, "poll": 100000}"#;
 const ON_ZOOKEEPER: &str = r#"{"kind": "zookeeper-claim", "scope": "stock", "key": "stock", "prefix": "shop", "answer_within": 500000}"#;
 
-/// A claim, and an application that treats it as a lock: it leaves a claim that is lost.
+/// A claim, and an application that uses it as a lock: it leaves a claim that is lost.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Claimant<F: fencepost_core::hub::Family> {
     claim: Fencepost<F>,
@@ -87,7 +87,7 @@ impl<F: fencepost_core::hub::Family> Claimant<F> {
             Event::Extended { valid_until } => self.valid_until = *valid_until,
             Event::Lost { .. } => {
                 let now = self.now;
-                // A claim that was lost by its own end cannot be left.
+                // If the loss is the answer to the end of the claim, the claim cannot be left any more.
                 self.leaves = self.inner::<B>().intent(now, Intent::Leave).is_ok();
             }
             _ => {}
@@ -97,9 +97,9 @@ impl<F: fencepost_core::hub::Family> Claimant<F> {
 }
 
 impl<B: Backend> Subject<B> for Claimant<B::Family> {
-    /// A claim may be ended after its lease, unlike a lock. This application takes it for lost then. And it leaves what a
-    /// lock's holder releases: a release deletes the record, and the fences of two claims in one microsecond, in which no
-    /// real server can execute three scripts, would be equal.
+    /// Unlike a lock, a claim may be ended after its lease. This application treats it as lost then. Where the holder of a lock
+    /// releases, it leaves the claim: a release deletes the record, and two claims in one microsecond would then have the same
+    /// fence. No real server can execute three scripts in one microsecond.
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         if intent == Intent::Release && self.valid_until.is_some_and(|until| until <= now) {
             self.at::<B>(now).handle_timeout(now);

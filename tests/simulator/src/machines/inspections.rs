@@ -30,8 +30,8 @@ pub struct Kind {
     like: &'static Machine<Servers, Fencepost<ZooKeeper>>,
     name: &'static str,
     of: Role,
-    /// Single nodes and the layout `plain` use paths again: a node can change hands between the look at it and what is done to it, and
-    /// ZooKeeper knows no fences. So no contender is broken or revoked there.
+    /// Single nodes and the layout `plain` use paths again: another owner may have a node between the read and the deletion, and
+    /// ZooKeeper compares no fences. So no contender is broken or revoked there.
     only_listed: bool,
 }
 
@@ -80,7 +80,7 @@ impl Kind {
         only_listed: false,
     };
 
-    /// The one of a run.
+    /// The lock of a run.
     #[must_use]
     pub fn of(all: &'static [Self], seed: u64) -> &'static Self {
         &all[usize::try_from(seed >> 6).unwrap_or_default() % all.len()]
@@ -113,7 +113,7 @@ impl Kind {
         zookeeper(&self.settings(client, seed), client, crashes, seed).granting(mode)
     }
 
-    /// What an inspector of it has to know.
+    /// The lock as an inspector needs it.
     #[must_use]
     pub fn lock(&self, seed: u64) -> OnZooKeeper {
         OnZooKeeper {

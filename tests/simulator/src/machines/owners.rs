@@ -39,7 +39,7 @@ pub static ZOOKEEPER_OWNERS: Machine<Servers, Owner<ZooKeeper>> = Machine {
         let both = roles.map(|role| zookeeper_settings(&settings(role, seed)));
         Owner::new(BEGINNING, both, owner(client, crashes), seed).granting(mode, roles[1] == "writer")
     },
-    // What one of its machines was told is no transcript: the client's operations go to two keys.
+    // The inputs of one key are no transcript: the client's operations go to two keys.
     settings: None,
     fair: true,
     longest: ZOOKEEPER_MUTEX.longest,

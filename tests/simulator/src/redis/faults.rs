@@ -1,4 +1,4 @@
-//! What goes wrong on the model server.
+//! Faults of the model server.
 
 use fencepost_models::redis::Condition;
 

@@ -24,7 +24,7 @@ impl Servers {
     /// The holder of the lock, as an inspection has to find it.
     pub(super) fn holder(&self, now: Instant) -> Option<Shown> {
         let (token, end) = self.server.peek(now, KEY.as_bytes())?;
-        // The server says 0 in the last millisecond in which it keeps a key.
+        // The server returns 0 in the last millisecond in which it keeps a key.
         let last = |end: Instant| (end.as_micros() / 1000).saturating_sub(1);
         let left = |end| last(end).saturating_sub(now.as_micros() / 1000);
         Some(Shown {
@@ -53,7 +53,7 @@ impl Servers {
         str::from_utf8(self.field(now, name)?).ok()?.parse().ok()
     }
 
-    /// The owner of a value: every attempt begins with its client and how many processes that has had.
+    /// The owner of a value. The name of every attempt begins with its client and the number of its process.
     pub(super) fn owner(&self, value: &[u8]) -> Owner {
         let byte = |at: usize| {
             let digits = value

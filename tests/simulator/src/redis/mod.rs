@@ -1,5 +1,5 @@
-//! Redis clients on the model server. No order between requests, as with a pool of connections; messages come on a connection of
-//! their own, and are gone with it.
+//! Redis clients on the model server. Requests have no order, as with a pool of connections. Messages come on a separate connection, and are
+//! lost with it.
 
 mod faults;
 mod holder;
@@ -35,7 +35,7 @@ pub const RECORD: &str = "fencepost:{shop/stock}";
 /// The mark of an answer that a replica has given.
 const FROM_REPLICA: i64 = 1;
 
-/// Where its fence is.
+/// The key of its fence.
 pub const FENCE: &str = "{stock}:fence";
 
 thread_local! {
@@ -46,10 +46,10 @@ thread_local! {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Servers {
     server: Shared<Server>,
-    /// The one that was the primary before, as long as it answers.
+    /// The former primary, as long as it answers.
     demoted: Option<Shared<Server>>,
     clients: Vec<Connections>,
-    /// When the server has executed the last script of a claim.
+    /// When the server executed the last script of a claim.
     last_claim: Instant,
 }
 
@@ -68,9 +68,9 @@ struct Connections {
 pub enum Ask {
     /// A command with its arguments.
     Call(Vec<Vec<u8>>),
-    /// Listen to a channel.
+    /// Subscribe to a channel.
     Subscribe(Vec<u8>),
-    /// Listen no more.
+    /// Unsubscribe.
     Unsubscribe(Vec<u8>),
 }
 
@@ -128,7 +128,7 @@ impl Backend for Servers {
     type Connection = Option<ConnectionId>;
 
     const ORDERED: bool = false;
-    const FAREWELL: Duration = Duration::ZERO;
+    const CLEANUP_LIMIT: Duration = Duration::ZERO;
     const COMPARES: bool = true;
 
     fn new(clients: Number, _servers: u8) -> Self {
@@ -208,7 +208,7 @@ impl Backend for Servers {
         let own = self.client(client);
         let reply = match ask {
             Ask::Call(arguments) => {
-                // What was sent on a connection that has broken is executed all the same.
+                // The server still executes what was sent on a connection that has broken.
                 let connection = own.commands.unwrap_or(ConnectionId(u64::MAX));
                 self.call(now, connection, &arguments)
             }
@@ -298,20 +298,20 @@ impl Backend for Servers {
             .server
             .keys(now)
             .map(|key| String::from_utf8_lossy(key).into_owned());
-        // Fences stay on purpose, and tombstones as long as a late acquire may come.
+        // Fences stay on purpose. Tombstones stay as long as a late acquire may come.
         names
             .filter(|name| !name.ends_with(":fence") && !name.contains(":gone:"))
             .collect()
     }
 
-    /// The demoted server goes on answering: clients have to leave it by themselves.
+    /// The demoted server goes on answering, so clients have to leave it by themselves.
     fn heal(&mut self, _now: Instant) {
         for passing in [Condition::Full, Condition::NoDisk, Condition::FewReplicas] {
             self.server.set(passing, false);
         }
     }
 
-    // Listening is shared, and goes on for a while.
+    // The subscription is shared, and may go on for a while.
     fn is_routine(ask: &Ask) -> bool {
         !matches!(ask, Ask::Call(_))
     }

@@ -28,9 +28,9 @@ pub(crate) struct Answered<B: Backend> {
     pub(crate) id: CommandId,
     pub(crate) reply: ReplyOf<B>,
     pub(crate) mark: i64,
-    /// What was asked, of a write.
+    /// The request, if it was a write.
     pub(crate) write: Option<B::Ask>,
-    /// Whether it is another request's.
+    /// Whether it is the answer to another request.
     pub(crate) swapped: bool,
 }
 
@@ -44,26 +44,26 @@ pub(crate) struct Client<B: Backend, S> {
     pub(crate) drift: i8,
     pub(crate) requests: VecDeque<Sent<B>>,
     pub(crate) answers: VecDeque<Answered<B>>,
-    /// Writes that were executed, and whose answers the connection has taken along.
+    /// Executed writes whose answers were lost with the connection.
     pub(crate) orphaned: VecDeque<(B::Ask, ReplyOf<B>)>,
-    /// Whether the next write is answered with one of them.
+    /// Whether the next write gets one of these answers.
     pub(crate) swaps: bool,
     pub(crate) notices: VecDeque<NoticeOf<B>>,
     /// Commands without an outcome.
     pub(crate) open: Vec<CommandId>,
-    /// When the lock has to look at its clock.
+    /// When the machine has to look at its clock.
     pub(crate) wait: Option<Instant>,
-    /// Whether it looks then at what no notice may announce.
+    /// Whether that is a recheck: no notice may announce what it finds.
     pub(crate) looks: bool,
     /// When its machine was last given an input, by its own clock.
     pub(crate) last_input: Instant,
     /// A notice of the present acquire, or of its grant, was lost.
     pub(crate) notice_lost: bool,
-    /// Requests sent that were no routine.
+    /// How many requests it has sent, without routine requests.
     pub(crate) sent: u64,
-    /// An answer of the present acquire was lost.
-    pub(crate) doubt: bool,
-    /// What a grant that was lost had become at last, if another thing than was contended for: what is left of it on the server is of that kind.
+    /// A request of the present acquire is in doubt: its answer was lost.
+    pub(crate) in_doubt: bool,
+    /// The last mode of a lost grant, if it differs from the mode that was requested: what is left of the grant on the server has that mode.
     pub(crate) left: Option<Mode>,
     /// Processes that have ended before this one.
     pub(crate) crashes: u8,
@@ -88,14 +88,14 @@ impl<B: Backend, S> Client<B, S> {
             looks: false,
             notice_lost: false,
             sent: 0,
-            doubt: false,
+            in_doubt: false,
             left: None,
             crashes: 0,
             inspections: Inspections::default(),
         }
     }
 
-    /// The client's own time: all clocks agree in the beginning.
+    /// The client's own time. At the start, all clocks show the same time.
     pub(crate) fn local(&self, now: Instant) -> Instant {
         let since = now.since(BEGINNING).as_micros() as u64;
         BEGINNING.plus(Duration::from_micros(
@@ -103,7 +103,7 @@ impl<B: Backend, S> Client<B, S> {
         ))
     }
 
-    /// The time of all at which this client's clock shows `local`, or a little later.
+    /// The server's time at which this client's clock shows `local`, or a little later.
     pub(crate) fn global(&self, local: Instant) -> Instant {
         let since = local.since(BEGINNING).as_micros() as u64;
         BEGINNING.plus(Duration::from_micros((since / self.rate() + 1) * 1000))

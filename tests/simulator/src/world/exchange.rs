@@ -49,7 +49,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             self.throttled = left;
             self.backend.throttled(connection, &ask)
         });
-        // What was not carried out has come to no transaction.
+        // A request that was not executed has no transaction.
         let write = committed.filter(|_| throttled.is_none());
         let answered = match throttled {
             Some(reply) => Some(Answered { reply, mark: 0 }),
@@ -95,7 +95,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.see_broken(trace);
     }
 
-    /// S8: what a machine has cleaned up, and says that it has, does not come back when a late request arrives.
+    /// S8: what a machine has reported as cleaned up does not come back when a late request arrives.
     pub(super) fn nothing_returns(&mut self, client: Number, before: &Belongings, after: &Belongings) {
         let owns = |all: &Belongings| all.iter().any(|(_, owner, _)| *owner == Owner::Client(client));
         let gone = self.checker.belief(client) == Belief::Idle
@@ -138,7 +138,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             B::describe_reply(&reply)
         });
         if self.backend.delivered(client, mark) {
-            // As if it had not been asked.
+            // As if the request had not been sent.
             let one = self.client(client);
             one.sent = one.sent.saturating_sub(1);
         }
@@ -177,7 +177,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     ) {
         let one = self.client(client);
         one.open.retain(|open| *open != id);
-        one.doubt |= failure == Failure::Unknown;
+        one.in_doubt |= failure == Failure::Unknown;
         self.settle(client, id, Outcome::Failed(failure), false, trace);
     }
 

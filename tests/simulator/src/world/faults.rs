@@ -1,4 +1,4 @@
-//! What goes wrong: between a client and its server, with a client, on the server.
+//! Faults: between a client and its server, of a client, and of the server.
 
 use fencepost_core::{CommandId, Failure};
 
@@ -43,7 +43,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         moved
     }
 
-    /// Where answers keep their order, none is lost alone: the connection would break.
+    /// Where answers keep their order, no single answer is lost: the connection would break.
     fn lose_request(&mut self, client: Number, nth: u8, trace: &mut impl Trace<B>) -> bool {
         let one = self.client(client);
         if B::ORDERED || one.paused || !one.connected {
@@ -59,7 +59,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         true
     }
 
-    /// The client library has waited for too long: what the server has answered is thrown away.
+    /// The client library has waited too long, and drops the answer of the server.
     fn lose_answer(&mut self, client: Number, nth: u8, trace: &mut impl Trace<B>) -> bool {
         let one = self.client(client);
         if one.paused || !one.connected {
@@ -96,7 +96,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         !one.orphaned.is_empty() && !core::mem::replace(&mut one.swaps, true)
     }
 
-    /// What a request has come to is on its way, or what another one has.
+    /// The answer to a request is on its way, or the answer to another request.
     pub(super) fn answer_later(
         &mut self,
         client: Number,
@@ -125,7 +125,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         one.answers.push_back(answer);
     }
 
-    /// No notice says what has happened: only a recheck finds it.
+    /// A notice is lost: only a recheck finds what has happened.
     fn lose_notice(&mut self, client: Number) -> bool {
         let one = self.client(client);
         let lost = one.notices.pop_front().is_some();
@@ -146,7 +146,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         true
     }
 
-    /// The connection breaks. Some of what was under way is executed still, the rest is not, or, where there is no order, later.
+    /// The connection breaks. The server still executes some of the requests under way. It does not execute the others or, where there is no order,
+    /// executes them later.
     pub(super) fn disconnect(&mut self, client: Number, executed: u8, trace: &mut impl Trace<B>) -> bool {
         if !self.client(client).connected {
             return false;
@@ -181,7 +182,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         true
     }
 
-    /// What was under way when the connection broke has had no answer, and the client learns it.
+    /// The requests under way when the connection broke have no answer, and the driver reports that to the client.
     fn settle_open(&mut self, client: Number, trace: &mut impl Trace<B>) {
         for id in core::mem::take(&mut self.client(client).open) {
             self.fail(client, id, Failure::Unknown, trace);
@@ -221,18 +222,18 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         if self.client(client).connected {
             return false;
         }
-        // What belonged to a session that is over has no owner.
+        // The nodes of an ended session have no owner.
         self.stale = true;
         let Some(notices) = self.backend.connect(self.now, client, server) else {
             return false;
         };
-        // The last one says that it is connected: before that, everything is settled.
+        // The last notice reports the connection. Before it, the driver reports the outcomes of all earlier requests.
         let last = notices.len().saturating_sub(1);
         for (number, notice) in notices.into_iter().enumerate() {
             if number == last {
                 self.settle_open(client, trace);
                 let one = self.client(client);
-                // Everything is read again.
+                // The client reads everything again.
                 (one.connected, one.notice_lost) = (true, false);
             }
             self.notify(client, notice, trace);
@@ -252,7 +253,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         true
     }
 
-    /// A process ends with all that it knows, and another takes its place. What it has sent may still arrive.
+    /// A process ends, and another one takes its place, which knows nothing of it. Messages of the first one may still arrive.
     fn crash(&mut self, client: Number, make: Make<'_, S>, trace: &mut impl Trace<B>) {
         let crashes = self.client(client).crashes.wrapping_add(1);
         if self.client(client).connected {
@@ -282,7 +283,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             return true;
         }
         if matches!(fault, ServerFault::FailOver | ServerFault::Restart) {
-            // That takes time: by then a clock has passed every fence it has given.
+            // That takes time. Afterwards the clock is past every fence that the server has given.
             self.pass(1000, trace);
         }
         let Some(aftermath) = self.backend.server_fault(self.now, fault) else {
@@ -297,10 +298,10 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     }
 }
 
-/// Some drivers settle what was under way only when there is a connection again, after they have learnt of the session's end.
+/// Some drivers report the outcomes of lost requests only when there is a connection again, after they have learnt of the session's end.
 fn settles_late<B: Backend>(client: Number) -> bool {
     B::ORDERED && !client.is_multiple_of(2)
 }
 
-/// In the number of [`ClientFault::Reconnect`]: the client library has forgotten what it watched and what it has seen.
+/// A bit in the number of [`ClientFault::Reconnect`]: the client library has forgotten its watches and what it has seen.
 pub const FORGETS: u8 = 0x80;

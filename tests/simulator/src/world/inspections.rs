@@ -1,4 +1,4 @@
-//! Inspections beside contenders: what they see, what they may touch, and what they say of it.
+//! Inspections beside contenders: what they see, what they may change, and what they answer.
 
 use fencepost_core::{CommandId, Event, Refusal, SessionId};
 
@@ -14,23 +14,23 @@ use super::World;
 /// Within so many timeouts of a session every holder has rechecked its node.
 const RECHECKED: u32 = 5;
 
-/// What one client's inspections are about.
+/// The inspections of one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Inspections {
-    /// What the present one was shown.
+    /// What the present inspection was shown.
     views: Views,
-    /// The tasks of all of them: a request of one that was given up may still be on its way.
+    /// The tasks of all inspections: a request of a cancelled one may still be on its way.
     issued: Vec<Issued>,
-    /// The requests of earlier ones that were still on their way when the present one began.
+    /// The requests of earlier inspections that were still on their way when the present one began.
     late: Vec<CommandId>,
-    /// Whether a request of the present one has broken its contender.
+    /// Whether a request of the present inspection has broken its target.
     has_broken: bool,
-    /// Whether a request of the present one has met a server that cannot write.
+    /// Whether a request of the present inspection has reached a server that cannot write.
     unwritable: bool,
 }
 
 impl Inspections {
-    /// What is left of them when their process ends, and its requests may still arrive.
+    /// The inspections after the end of their process, whose requests may still arrive.
     pub(super) fn orphaned(self) -> Self {
         Self {
             issued: self.issued,
@@ -42,13 +42,13 @@ impl Inspections {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Issued {
     task: Task,
-    /// The session of the contender that is meant, once that was to be seen.
+    /// The session of the target, once the target was shown.
     of: Option<SessionId>,
-    /// Whether it has happened.
+    /// Whether the task is done.
     done: bool,
 }
 
-/// What a request is about to do in the name of an inspection.
+/// The change that a request of an inspection is about to make.
 pub(super) struct Doing {
     id: CommandId,
     task: Task,
@@ -70,7 +70,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.clients[usize::from(client)].subject.inspects()
     }
 
-    /// A client has begun what it was asked for.
+    /// A client has begun its task.
     pub(super) fn begins(&mut self, client: Number) {
         let Some(task) = self.task(client).cloned() else {
             return;
@@ -81,7 +81,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         all.views = Views::default();
         (all.late, all.has_broken, all.unwritable) = (late, false, false);
         match all.issued.iter_mut().find(|issued| issued.task == task) {
-            // Once more: it has not happened yet.
+            // The client begins the task again, so it is not done yet.
             Some(issued) => issued.done = false,
             None => all.issued.push(Issued {
                 task,
@@ -91,14 +91,15 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         }
     }
 
-    /// What a client's request is about to do. S5: it has that task, its target was to be seen, and is there still: by its fence; or by
-    /// its session, if it has left, and the same attempt has made its node anew under the name that it had (a directory that was reaped counts
-    /// from the beginning, and a permit of Kazoo's has no number). A server that compares decides itself: `was_shown` checks what it has done.
+    /// The change that a client's request is about to make. S5: the inspection has this task, and its target was shown and still exists. The
+    /// fence identifies the target. If the target has left, and the same attempt has created its node again under the same name, the session
+    /// identifies it. (A reaped directory counts from the start again, and a permit of Kazoo's has no number.) A server that compares decides
+    /// itself: `was_shown` checks what it has done.
     pub(super) fn about_to(&mut self, client: Number, id: CommandId, ask: &B::Ask) -> Option<Doing> {
         self.task(client)?;
         let path = B::aims_at(ask)?;
         if B::COMPARES {
-            // What it takes away is not to be seen behind it.
+            // A node that the request deletes is not shown after it.
             self.look_on(client);
         }
         let there = self.backend.node(self.now, path);
@@ -111,7 +112,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             let at = |aim: &Aim| seen(aim) && there.is_none_or(|there| right(there, aim));
             matches!(issued.task, Task::Break(_)) == B::deletes(ask) && issued.task.aim().is_some_and(at)
         };
-        // The client may have inspected an attempt twice, each time with another fence.
+        // The client may have inspected one attempt twice, with different fences.
         let exact = |issued: &&&Issued| {
             let aim = issued.task.aim();
             aim.is_some_and(|aim| there.is_some_and(|there| there.fence == aim.fence))
@@ -131,7 +132,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         there.map(|there| Doing { id, task, there })
     }
 
-    /// A request was executed: what was to be seen by it, and what has become of what it was about to do.
+    /// A request was executed: records what it has shown, and whether it has made its change.
     pub(super) fn was_shown(&mut self, client: Number, doing: Option<Doing>, before: &Belongings) {
         if self.task(client).is_none() {
             return;
@@ -147,7 +148,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         };
         if let (true, Task::Break(aim)) = (done, &task) {
             let (node, fence) = (aim.node.clone(), there.fence);
-            // The same attempt may hold by a later fence: it lost the lock before it knew that it had it, and asked again.
+            // The same attempt may hold with a later fence: it had lost the lock before it learnt of its grant, and acquired again.
             if B::COMPARES && fence != aim.fence {
                 self.checker.violated(Property::S5, || {
                     format!(
@@ -166,7 +167,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             .for_each(|issued| issued.done |= done);
     }
 
-    /// What is to be seen now by an inspection.
+    /// Shows an inspection what the server has now.
     fn look_on(&mut self, client: Number) {
         let view = self.backend.shown(self.now, client);
         let unwritable = self.backend.refuses_writes();
@@ -182,7 +183,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     fn broke(&mut self, aim: &Aim, before: &Belongings) {
         self.checker.broke(aim.clone());
         let whose = before.iter().find(|(thing, ..)| *thing == aim.node);
-        // A writer that goes on as a reader has another node, and the fence it had.
+        // A writer that has become a reader has another node, and the same fence.
         if let Some((_, Owner::Client(owner), _)) = whose
             && let Belief::Holds(hold) = self.checker.belief(*owner)
             && let (Mode::Shared, Some(held)) = (hold.mode, hold.fence.filter(|held| *held != aim.fence))
@@ -212,7 +213,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 },
                 Task::Break(aim) | Task::Revoke(aim),
             ) => {
-                // A server that compares knows what it has done, unless it has lost that.
+                // A server that compares knows what it has done, unless it has lost data.
                 let itself = B::COMPARES && all.has_broken && !self.checker.two_may_hold;
                 let itself = itself.then(|| format!("it has broken {aim:?} itself"));
                 itself.or_else(|| all.views.error_in_gone(aim))
@@ -245,22 +246,23 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             (Event::Found { .. }, Task::Revoke(_)) if !written() => Some(Property::L3),
             _ => None,
         };
-        let said = format_args!("client {} received {event:?}", name(client)).to_string();
+        let received = format_args!("client {} received {event:?}", name(client)).to_string();
         if let Some(wrong) = wrong {
-            self.checker.violated(Property::S9, || format!("{said}: {wrong}"));
+            self.checker
+                .violated(Property::S9, || format!("{received}: {wrong}"));
         }
         if let Some(property) = undone {
             self.checker
-                .violated(property, || format!("{said}, and it has not been done"));
+                .violated(property, || format!("{received}, and it has not been done"));
         }
     }
 
-    /// What a holder has not received yet of its node: a revocation request (L3), or that it was broken (S3).
+    /// What a holder has not learnt yet of its node: a revocation request (L3), or that it was broken (S3).
     fn unreceived(&self, client: Number) -> Option<Property> {
         let Belief::Holds(hold) = self.checker.belief(client) else {
             return None;
         };
-        // A server that has lost its data may have lost the break: the lock is its holder's as before.
+        // A server that has lost data may have lost the break. Then the holder still has its lock.
         let returned = self.checker.two_may_hold && self.backend.holds(self.now, client, &hold.attempt);
         if self.checker.is_broken(hold.fence) && !returned {
             return Some(Property::S3);
@@ -270,8 +272,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         unreceived.then_some(Property::L3)
     }
 
-    /// In the recovery phase, holders receive what was done to their nodes, before their sessions would be over; or they find it by a recheck, if a notice
-    /// was lost.
+    /// In the recovery phase, holders learn what was done to their nodes, within the timeouts of their sessions; if a notice was lost, by a recheck.
     pub(super) fn holders_receive(&mut self, trace: &mut impl Trace<B>) {
         let begin = self.now;
         let receives_by = |world: &Self, client: Number| {

@@ -33,8 +33,8 @@ pub struct Setup {
     pub servers: u8,
     /// Whether waiters are granted in their order.
     pub fair: bool,
-    /// Whether a lock's name on the server says nothing of its owner. Then an owner's delete that is on its way when an operator deletes hits
-    /// the next holder: S5 excepts that.
+    /// Whether a lock's name on the server does not identify its owner. Then an owner's delete that is on its way when an operator deletes the lock
+    /// may hit the next holder: S5 makes an exception for that.
     pub nameless: bool,
     /// The longest lease or session.
     pub longest: Duration,
@@ -53,8 +53,8 @@ pub struct World<B: Backend, S> {
     /// How many of the next requests the server throttles.
     throttled: u8,
     recovering: bool,
-    /// Whether anything has changed since beliefs were last compared with the server: the time, what it has, or what a client believes. Never
-    /// between two steps.
+    /// Whether anything has changed since beliefs were last compared with the server: the time, what the server has, or what a client believes.
+    /// False between two steps.
     stale: bool,
     setup: Shared<Setup>,
 }
@@ -62,7 +62,7 @@ pub struct World<B: Backend, S> {
 /// When worlds begin.
 pub const BEGINNING: Instant = Instant::from_micros(1_000_000);
 
-/// More outputs than this after one input are endless.
+/// More outputs than this after one input count as endless.
 const MOST_OUTPUTS: usize = 200;
 
 /// What makes a lock for a client: its number, and how many processes it has had.
@@ -113,7 +113,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.clients[usize::from(client)].local(self.now)
     }
 
-    /// Takes a step; says whether anything has changed.
+    /// Takes a step; returns whether anything has changed.
     pub fn step(&mut self, step: Step, make: Make<'_, S>, trace: &mut impl Trace<B>) -> bool {
         let moved = match step {
             Step::Operation(client, operation) => self.invoke(client, operation, trace),
@@ -173,10 +173,15 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             }
         }
         self.look_at_clock(client, local, trace);
-        // An inspection has made nothing that would have to go first.
+        // An inspection creates nothing, so it has nothing to delete first.
         let inspects = self.client(client).subject.inspects().is_some();
-        let farewell = if inspects { Duration::ZERO } else { B::FAREWELL };
-        self.checker.ticked(client, local, farewell, B::grace(client));
+        let cleanup_limit = if inspects {
+            Duration::ZERO
+        } else {
+            B::CLEANUP_LIMIT
+        };
+        self.checker
+            .ticked(client, local, cleanup_limit, B::grace(client));
         true
     }
 
@@ -201,7 +206,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.see_broken(trace);
     }
 
-    /// Takes everything that a client's lock has to say.
+    /// Takes all outputs of a client's machine.
     fn drain(&mut self, client: Number, trace: &mut impl Trace<B>) {
         self.client(client).last_input = self.local(client);
         let mut unsent = VecDeque::new();
@@ -260,7 +265,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         });
     }
 
-    /// Shows what the clients' machines have done.
+    /// Records the transitions of the clients' machines.
     pub fn observe(&self, observer: &mut impl Observer) {
         for client in &self.clients {
             client.subject.observe(observer);
@@ -268,7 +273,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     }
 
     fn granted(&mut self, client: Number) {
-        let doubt = core::mem::take(&mut self.client(client).doubt);
-        self.checker.seen.recovered += u64::from(doubt);
+        let in_doubt = core::mem::take(&mut self.client(client).in_doubt);
+        self.checker.seen.recovered += u64::from(in_doubt);
     }
 }

@@ -31,11 +31,11 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             ),
             (Operation::Try, Belief::Idle) => (Intent::Acquire(AcquireTimeout::Try), Belief::Waits(None)),
             (Operation::Cancel, Belief::Waits(_) | Belief::Late(_)) => {
-                (Intent::Cancel, Belief::Ends(local.plus(B::FAREWELL)))
+                (Intent::Cancel, Belief::Ends(local.plus(B::CLEANUP_LIMIT)))
             }
             (Operation::Cancel, Belief::Ends(_)) => (Intent::Cancel, belief),
             (Operation::Extend, Belief::Holds(_)) => (Intent::Extend, belief),
-            // The holder is a reader from its request on: others may be readers before the answer comes.
+            // The holder counts as a reader from its request on: other readers may be granted before the answer comes.
             (Operation::Downgrade, Belief::Holds(hold)) => (
                 Intent::Downgrade,
                 Belief::Holds(Hold {
@@ -55,7 +55,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             _ => return false,
         };
         let accepted = self.client(client).subject.intent(local, intent.clone());
-        // It may still be cleaning up; and a client that is no writer, or no longer, has nothing to downgrade.
+        // It may still be cleaning up. And a client that is not a writer, or not any more, has nothing to downgrade.
         if accepted.is_err() && matches!(intent, Intent::Acquire(_) | Intent::Downgrade) {
             return false;
         }
@@ -70,7 +70,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                     Operation::Acquire | Operation::AcquireWithin(_) | Operation::Try
                 ) {
                     let one = self.client(client);
-                    (one.doubt, one.notice_lost, one.left) = (false, false, None);
+                    (one.in_doubt, one.notice_lost, one.left) = (false, false, None);
                 }
                 if operation == Operation::Cancel && self.has_won(client) {
                     self.checker.seen.cancelled_grants += 1;
@@ -96,7 +96,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         belongings.first().is_some_and(|(_, owner, _)| owned(*owner))
     }
 
-    /// A holder writes to the resource, if its grant is valid now; it lands later.
+    /// A holder sends a write to the resource, if its grant is valid now. The write arrives later.
     pub(super) fn write(&mut self, client: Number, local: Instant, trace: &mut impl Trace<B>) -> bool {
         let Some(hold) = self.checker.belief(client).valid(local).copied() else {
             return false;

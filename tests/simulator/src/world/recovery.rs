@@ -14,13 +14,13 @@ use crate::{
 
 use super::World;
 
-/// No client has to wait for longer than so many rounds of [`ROUND`].
+/// No client has to wait for more rounds of [`ROUND`] than this.
 const ROUNDS: u32 = 1000;
 
 /// The longest pause between two tries to clean up.
 const RETRIES: Duration = Duration::from_secs(3);
 
-/// How much time passes between two rounds when nothing moves.
+/// How much time passes between two rounds when nothing happens.
 const ROUND: Duration = Duration::from_millis(20);
 
 impl<B: Backend, S: Subject<B>> World<B, S> {
@@ -38,7 +38,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.nothing_is_left(trace);
     }
 
-    /// Time passes up to the next timer of any client, and all look at their clocks. Says whether there is one.
+    /// Time passes up to the next timer of any client, and all look at their clocks. Returns whether there is a timer.
     pub fn until_next_timer(&mut self, trace: &mut impl Trace<B>) -> bool {
         let timers = self
             .clients
@@ -132,9 +132,9 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.numbers().find(|client| self.holds(*client))
     }
 
-    /// L1, where there is none: a lost answer leaves no lock that its own holder waits for. A client that asks again finds that it has it.
+    /// L1, where there is no order: no client waits for itself after a lost answer. A client that acquires again finds that it has the lock.
     fn waits_for_itself(&mut self, asked: &mut [Option<(u64, B::Connection)>]) {
-        // A failover may have brought an earlier attempt's lock back; and a client with a session may have to wait until that is confirmed.
+        // A failover may have brought the lock of an earlier attempt back. And a client with a session may have to wait for its confirmation.
         if self.setup.fair || self.checker.two_may_hold || B::ORDERED {
             return;
         }
@@ -144,7 +144,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             let connection = self.backend.connection(client);
             let before = &mut asked[usize::from(client)];
             match *before {
-                // On another connection it asks anew: a demoted server has refused what the client asked there.
+                // On another connection the client asks anew, because a demoted server has refused its request.
                 Some((before, on)) if own && sent > before && on == connection => {
                     self.checker.violated(Property::L1, || {
                         format!(
@@ -176,7 +176,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     fn mode(&self, client: Number) -> Mode {
         match self.checker.belief(client) {
             Belief::Holds(hold) => hold.mode,
-            // A writer that has gone on as a reader leaves as one.
+            // A writer that has become a reader leaves as a reader.
             Belief::Leaves(_, mode, _) => mode,
             Belief::Idle => {
                 let one = &self.clients[usize::from(client)];
@@ -196,7 +196,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         matches!(self.checker.belief(client), Belief::Holds(_))
     }
 
-    /// Whether a waiter has its turn beside the holders: it is given the time to find out.
+    /// Whether a waiter has its turn beside the holders. It gets the time to find that out.
     fn another_may_hold(&self) -> bool {
         let held = self.numbers().find(|client| self.holds(*client));
         let joins =
@@ -230,20 +230,20 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         }
     }
 
-    /// L1, where there is a queue and servers notify waiters: when a client rechecks that has its turn and has not received that, with nothing on its way
-    /// that would say so.
+    /// L1, where there is a queue and servers notify waiters: the time at which a client has to recheck although it has its turn and no notice of that is
+    /// on its way.
     pub(super) fn forgotten(&self, client: Number, local: Instant) -> Option<Instant> {
         let one = &self.clients[usize::from(client)];
-        // A clock that is looked at too late shows all that was due until then.
+        // A client that looks at its clock late finds everything that was due until then.
         let due = one
             .wait
             .filter(|until| one.looks && (one.last_input..=local).contains(until))?;
-        // A client before it may be about to leave. A server that lags behind the leader does not know that itself.
+        // A client before it may be about to leave. And a server that lags behind the leader does not know of the turn.
         let quiet = self.clients.iter().all(|client| client.is_quiet()) && self.setup.servers == 1;
         if !B::ORDERED || !quiet || one.notice_lost {
             return None;
         }
-        // Each client before it has to hold, and nothing else: a node that its process or a refused delete has left stands in the way.
+        // Each client before it has to hold, and to have no other node: a node that its process or a refused delete has left blocks the queue.
         let mode = self.mode(client);
         let belongings = self.backend.belongings(self.now);
         let nodes = |of| belongings.iter().filter(|(_, owner, _)| *owner == of).count();
@@ -267,7 +267,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         (nodes(Owner::Ended) == 0 && in_order && self.waits(client)).then_some(due)
     }
 
-    /// A neighbour that has cancelled or crashed may wake one more, whenever the others learn that it has gone.
+    /// Whether a client has left without a release. A predecessor that has cancelled or crashed may wake one waiter more.
     fn a_client_left(&self) -> bool {
         let seen = &self.checker.seen;
         seen.refused > 0 || seen.lost > 0 || self.clients.iter().any(|client| client.crashes > 0)

@@ -1,4 +1,4 @@
-//! What is on its way, and which clients wait: what a schedule or the explorer chooses the next step by.
+//! What is on its way, and which clients wait. A schedule or the explorer chooses the next step by this.
 
 use crate::{
     backend::{Backend, Owner, Subject},
@@ -63,11 +63,11 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         }
     }
 
-    /// Forgets what was only counted: to an explorer, worlds that differ in nothing else are the same.
+    /// Resets the counters. For the explorer, worlds that differ only in counters are the same.
     pub fn forget_counts(&mut self) {
         self.checker.forget_counts();
         for client in &mut self.clients {
-            // Writing to a client takes a copy of it.
+            // A write to a shared client copies it.
             if client.sent > 0 || !client.orphaned.is_empty() {
                 client.sent = 0;
                 client.orphaned.clear();

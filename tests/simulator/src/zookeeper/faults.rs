@@ -1,4 +1,4 @@
-//! What servers do of themselves as time passes, and what goes wrong with them.
+//! What servers do by themselves as time passes, and their faults.
 
 use core::time::Duration;
 
@@ -20,15 +20,15 @@ const LAG: Duration = Duration::from_millis(150);
 /// After how long a follower notices that it is cut off.
 const NOTICES: Duration = Duration::from_millis(700);
 
-/// After how long a leader misses its followers: by default five ticks, of which a timeout may have but two.
+/// After how long a leader notices that it has lost its followers: by default five ticks. A session timeout may be as short as two ticks.
 const MISSES: Duration = Duration::from_millis(2200);
 
 impl Servers {
-    /// Pings and reports are sent, servers catch up and notice what has gone, sessions end.
+    /// Servers send pings and reports, catch up, and notice lost connections. Sessions end.
     pub(super) fn time_passes(&mut self, now: Instant) {
         for number in 0..self.members.len() {
             let member = &mut self.members[number];
-            // What came in since the last ping is reported by the first one that is due.
+            // The first ping that is due reports everything since the last ping.
             let due = member.pinged.plus(HALF_TICK);
             while member.pinged.plus(HALF_TICK) <= now {
                 member.pinged = member.pinged.plus(HALF_TICK);
@@ -61,11 +61,11 @@ impl Servers {
         self.server.expire_due(now);
     }
 
-    /// Something goes wrong, if it can now.
+    /// Applies a fault, if it is possible now.
     pub(super) fn apply_fault(&mut self, now: Instant, fault: ServerFault) -> Option<Aftermath> {
         match fault {
             ServerFault::Expire(nth) => {
-                // An operator does, or a leader whose clock was set.
+                // An operator ends a session, or a leader whose clock was set.
                 let (_, owner) = self.contenders().into_iter().nth(nth.into())?;
                 let Owner::Client(client) = owner else {
                     return None;

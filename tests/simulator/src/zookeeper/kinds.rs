@@ -1,4 +1,4 @@
-//! What a server needs for a request: itself alone, its leader, or a quorum.
+//! Whether a server answers a request alone, or needs its leader or a quorum.
 
 use fencepost_core::zookeeper::{Request, Write};
 
@@ -13,7 +13,7 @@ pub(super) const fn is_sync(ask: &Ask) -> bool {
     matches!(ask, Ask::Request(Request::Sync { .. }))
 }
 
-/// Whether it only asks a quorum.
+/// Whether a request only asks a quorum.
 pub(super) fn is_check(ask: &Ask) -> bool {
     let Ask::Request(Request::Multi { writes }) = ask else {
         return false;

@@ -28,7 +28,7 @@ use places::QUEUES;
 pub use places::RECORD;
 use sessions::Session;
 
-/// How long the leader keeps a session of which it receives nothing.
+/// How long the leader keeps a session from which it receives nothing.
 pub const TIMEOUT: Duration = Duration::from_millis(900);
 
 /// How many permits its semaphores have.
@@ -52,16 +52,16 @@ pub struct Servers {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Member {
-    /// When the leader has last sent it a ping.
+    /// When the leader last sent it a ping.
     pinged: Instant,
-    /// Whether that is still on its way.
+    /// Whether this ping is still on its way.
     ping_waits: bool,
     level: Instant,
     cut_off: Option<Instant>,
 }
 
 impl Servers {
-    /// The servers themselves: their clock, what they store, and what no client does.
+    /// The model itself: its clock, its nodes, and its operations for tests.
     pub fn server(&mut self) -> &mut Server {
         &mut self.server
     }
@@ -93,9 +93,9 @@ impl Backend for Servers {
     type Connection = SessionId;
 
     const ORDERED: bool = true;
-    const FAREWELL: Duration = Duration::from_millis(500);
+    const CLEANUP_LIMIT: Duration = Duration::from_millis(500);
 
-    // Where the proof alone is missing. By a clock that runs ahead.
+    // For an acquire that lacks only the proof of its session. The clock of the client may run fast.
     fn grace(_client: Number) -> Duration {
         TIMEOUT / 2
     }
@@ -147,11 +147,11 @@ impl Backend for Servers {
                 *owner = Owner::Ended;
             }
         }
-        // Its session lives on for a while, on the servers alone.
+        // The servers keep its session for a while.
         *self.session(client) = Session::default();
     }
 
-    // The Rust client resumes a session so: `last_zxid` is 0.
+    // The Rust client resumes a session in this way: `last_zxid` is 0.
     fn forget_connection(&mut self, client: Number) {
         if let Some(id) = self.session(client).id {
             self.server.forget_watches(id);
@@ -171,7 +171,7 @@ impl Backend for Servers {
         }
     }
 
-    // A server answers a session in order: what it can do alone waits behind what it cannot.
+    // A server answers the requests of a session in order: a read waits behind a request that needs the leader.
     fn stalls(&self, connection: SessionId, ask: &Ask) -> bool {
         let member = self
             .server
@@ -198,7 +198,7 @@ impl Backend for Servers {
         let through_leader = !alone(&ask);
         let follower = self.server.connected_to(connection);
         let follower = follower.filter(|member| through_leader && !self.server.is_deposed(*member));
-        // What is passed on comes to the leader behind the follower's report, and what is answered behind the leader's ping.
+        // A request that a follower passes on reaches the leader after the follower's report. The answer reaches the follower after the leader's ping.
         if let Some(member) = follower {
             self.server.take_report(now, member);
         }
@@ -238,7 +238,7 @@ impl Backend for Servers {
     fn take_notices(&mut self, client: Number) -> Vec<Notice> {
         let session = self.session(client).id;
         let notified = session.filter(|session| self.server.notified().any(|notified| notified == *session));
-        let notices = notified.map(|session| self.server.take_told(session));
+        let notices = notified.map(|session| self.server.take_fired_watches(session));
         notices.into_iter().flatten().map(Notice::from).collect()
     }
 
@@ -254,7 +254,7 @@ impl Backend for Servers {
         self.own(client, attempt).next().is_some()
     }
 
-    // A transaction's number, which cannot but grow.
+    // The number of a transaction always increases.
     fn last_fence(&self, _now: Instant) -> Option<u64> {
         None
     }
@@ -331,7 +331,7 @@ impl Backend for Servers {
         !alone(ask)
     }
 
-    // The server writes what its transaction has come to in the form of the request that it takes it for.
+    // The server encodes the result of the transaction in the form of the request that it takes it for.
     fn instead(ask: &Ask, reply: &Reply, before: &Ask, theirs: Reply) -> Option<Reply> {
         swapped::answer(ask, reply, before, theirs).filter(|swapped| swapped.session == reply.session)
     }

@@ -1,4 +1,4 @@
-//! Where contenders' nodes lie.
+//! The directories of contenders' nodes.
 
 use fencepost_core::AttemptId;
 
@@ -6,8 +6,8 @@ use crate::{backend::Owner, step::Number};
 
 use super::{DIRECTORY, Servers};
 
-/// Where contenders' nodes lie, those of holders first: a semaphore keeps its permits and its queue below the directory (or beside it, as Kazoo
-/// does), and of many locks there is another one.
+/// The directories of contenders' nodes, those of holders first. A semaphore keeps its permits and its queue below the lock's directory (or beside
+/// it, as Kazoo does). The second lock of a multi-lock has its own directory.
 pub(super) const DIRECTORIES: [&str; 6] = [
     "/shop/stock/leases",
     DIRECTORY,
@@ -20,16 +20,16 @@ pub(super) const DIRECTORIES: [&str; 6] = [
 /// The record of an operation, below which the leases of claims lie.
 pub const RECORD: &str = "/shop/fencepost/stock/d8/stock";
 
-/// The queues of contenders that will hold by another node.
+/// The queues of contenders that hold by another node later.
 pub(super) const QUEUES: [&str; 2] = [DIRECTORIES[2], DIRECTORIES[3]];
 
-/// What is no contender there.
+/// The children of these directories that are no contenders.
 pub(super) const HALVES: [&str; 2] = ["leases", "locks"];
 
 impl Servers {
-    /// What an attempt of a client's has on the leader: in which directory, and with which data.
+    /// The nodes that an attempt of a client has on the leader: each with its directory and its data.
     pub(super) fn own(&self, client: Number, attempt: &AttemptId) -> impl Iterator<Item = (&str, &[u8])> {
-        // Asked at nearly every step: names are written only for a client that has a node.
+        // This is called at nearly every step, so it formats names only for a client that has a node.
         let mut names = None;
         let owned = self.server.owned().map(|(path, data, session)| {
             let directory = directory_of(path);
@@ -49,7 +49,7 @@ impl Servers {
     }
 }
 
-/// Where a node lies.
+/// The directory of a node.
 pub(super) fn directory_of(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(directory, _)| directory)
 }

@@ -29,7 +29,7 @@ impl Servers {
             Some(Err(CannotAttach::SessionOver)) | None => {
                 let fresh = self.server.open_session_at(now, member, TIMEOUT)?;
                 notices.extend(known.map(|session| state(SessionState::Expired, session)));
-                // Some drivers make their sessions themselves, and say so.
+                // Some drivers make their sessions themselves, and report when they begin.
                 if client.is_multiple_of(2) {
                     notices.push(state(SessionState::Connecting, SessionId(0)));
                 }

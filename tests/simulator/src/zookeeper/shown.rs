@@ -14,7 +14,7 @@ use super::{
     words,
 };
 
-/// What the names of readers say, in the layouts that have them.
+/// The parts of names that identify readers, in the layouts that have readers.
 const READERS: [&str; 2] = ["__READ__", "__rlock__"];
 
 /// A contender's node.
@@ -23,7 +23,7 @@ pub(super) struct Node<'a> {
     stat: Stat,
     session: Option<SessionId>,
     place: Place,
-    /// Its number; a permit of Kazoo's has none, and came when it was made, and a single node has none, either.
+    /// Its number. A permit of Kazoo's and a single node have none: the number of their create counts.
     number: Option<i32>,
 }
 
@@ -80,7 +80,7 @@ impl Servers {
         .collect()
     }
 
-    /// The contenders of the one lock, as the server of a client's has them.
+    /// The contenders of the lock, as a client's server has them.
     pub(super) fn shown_to(&self, client: Number) -> Vec<Shown> {
         let session = self.sessions[usize::from(client)].id;
         let Some(member) = session.and_then(|session| self.server.connected_to(session)) else {
@@ -89,7 +89,7 @@ impl Servers {
         let all = self.nodes_on(member);
         let modes: Vec<Mode> = all.iter().map(Node::mode).collect();
         let permits = all.iter().filter(|node| node.is_permit()).count();
-        // Permits stand first, in the order in which they were made.
+        // Permits come first, in the order of their creation.
         let in_turn = |at: usize| match all[at].place {
             Place::Queue | Place::Other => false,
             _ if all[at].is_permit() => at < PERMITS.into(),

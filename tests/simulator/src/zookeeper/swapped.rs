@@ -9,7 +9,7 @@ pub(super) fn answer(ask: &Ask, reply: &Reply, before: &Ask, theirs: Reply) -> O
     let Reply { session, answer } = theirs;
     let failed = matches!(reply.answer, Answer::Error(_));
     let answer = match (ask, answer) {
-        // No client could tell that from a success: its answer says nothing of what was done.
+        // No client can distinguish this from a success: the answer does not name the request.
         (Ask::Request(Request::Set { .. }), Answer::Created { .. } | Answer::Children(_) | Answer::Done)
             if failed =>
         {
@@ -25,7 +25,7 @@ pub(super) fn answer(ask: &Ask, reply: &Reply, before: &Ask, theirs: Reply) -> O
             Answer::Done
         }
         (Ask::Request(Request::Multi { .. }), children @ Answer::Children(_)) => children,
-        // A server fails over a transaction of another shape, and closes the connection.
+        // A server cannot encode a transaction of another shape, and closes the connection.
         _ => return None,
     };
     Some(Reply { session, answer })

@@ -12,7 +12,7 @@ pub(super) fn number(name: &str) -> &str {
     name.get(digits..).unwrap_or_default()
 }
 
-/// The end of a name: its number tells nodes apart.
+/// The end of a name: its number identifies the node.
 fn short(path: &str) -> &str {
     match path.rsplit_once("-lock-") {
         Some((_, "")) => "-lock-",

@@ -1,4 +1,4 @@
-//! Both sides: the scripts' server and the table's records.
+//! The server of the scripts, and the records of the table.
 
 use core::time::Duration;
 
@@ -23,7 +23,7 @@ const TOMBSTONE: u64 = 10_000;
 /// The ids of updates.
 pub(crate) const UPDATES: [&str; 2] = ["sell-1", "sell-2"];
 
-/// The scripts' server, and what the table makes of the same requests.
+/// The server of the scripts, and the results of the table for the same requests.
 pub(crate) struct Both<'a> {
     lua: &'a mut RealLua,
     pub(crate) server: Server,
@@ -36,7 +36,7 @@ pub(crate) struct Both<'a> {
     updates: [Result<Option<Record>, Corrupt>; UPDATES.len()],
     /// By attempt, with the last millisecond of each.
     tombstones: Vec<(AttemptId, Tombstone, u64)>,
-    pub(crate) told: Vec<String>,
+    pub(crate) log: Vec<String>,
 }
 
 impl<'a> Both<'a> {
@@ -53,7 +53,7 @@ impl<'a> Both<'a> {
             record: Ok(None),
             updates: [Ok(None), Ok(None)],
             tombstones: Vec::new(),
-            told: Vec::new(),
+            log: Vec::new(),
         };
         let channel = both.name.redis_channel();
         let subscribe = [b"SUBSCRIBE".to_vec(), channel.into_bytes()];
@@ -98,7 +98,7 @@ impl<'a> Both<'a> {
         self.tombstones.iter().find(live).map(|(_, what, _)| *what)
     }
 
-    /// What the table makes of a request.
+    /// The decision of the table for a request.
     fn decide(&mut self, request: &Request) -> Decision {
         let tombstone = self.tombstone(request.attempt);
         let update = update_of(request);
@@ -128,15 +128,15 @@ impl<'a> Both<'a> {
     /// Asks both, and compares.
     pub(crate) fn ask(&mut self, request: &Request) {
         if self.record.is_err() {
-            // The table cannot tell when it ends.
+            // The table does not have the time at which it ends.
             self.record = self.stored(&self.name.redis_key());
         }
-        self.told.push(format!("{} {request:?}", self.now));
+        self.log.push(format!("{} {request:?}", self.now));
         let ran = self.runs();
         let decision = self.decide(request);
         let reply = self.run(request);
         let answer = read_answer(&reply).unwrap_or_else(|| panic!("{reply:?}"));
-        self.told.push(format!("    {answer:?}"));
+        self.log.push(format!("    {answer:?}"));
         assert_eq!(answer, decision.answer, "the script, then the table");
         self.compare(request.attempt);
         let ended = decision.record != Change::Nothing
@@ -188,7 +188,7 @@ fn update_of(request: &Request) -> Option<usize> {
     }
 }
 
-/// The record in a hash, whose time to live is what `kept` says elsewhere.
+/// The record in a hash. Its time to live is compared by `kept`.
 fn read(kept_until: u64, hash: &[Reply]) -> Result<Option<Record>, Corrupt> {
     let (pairs, []) = hash.as_chunks::<2>() else {
         panic!("a hash has pairs: {hash:?}");

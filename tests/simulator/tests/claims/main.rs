@@ -1,5 +1,5 @@
-//! The claims' scripts, in a real Lua on the model server, and the table: after each of many random requests they give
-//! the same answer, and keep the same records. So do ZooKeeper's machines on their model.
+//! The claims' scripts, in a real Lua on the model server, compared with the table: after each random request, both give the
+//! same answer, and keep the same records. ZooKeeper's machines on their model are compared in the same way.
 //!
 //! `FENCEPOST_SEED` and `FENCEPOST_CASES` choose other sequences; a failure prints the sequence up to the difference.
 
@@ -63,10 +63,10 @@ fn the_scripts_answer_and_store_as_the_table_says() {
         let result = std::panic::catch_unwind(run);
         if let Err(panic) = result {
             eprintln!("sequence {case} of seed {seed}:");
-            both.told.iter().for_each(|line| eprintln!("  {line}"));
+            both.log.iter().for_each(|line| eprintln!("  {line}"));
             std::panic::resume_unwind(panic);
         }
-        for line in &both.told {
+        for line in &both.log {
             if let Some(answer) = line.strip_prefix("    ") {
                 let word = answer.split([' ', '{', '(']).next().unwrap_or_default();
                 *seen.entry(word.into()).or_default() += 1;
@@ -122,7 +122,7 @@ fn every_script_begins_with_a_write() {
         },
         Step::Forget { guard: 1 },
     ];
-    // All but those of locks.
+    // The scripts of claims.
     assert_eq!(steps.len(), Script::ALL.len() - 5);
     for step in steps {
         let request = Request { attempt, step };
@@ -133,7 +133,7 @@ fn every_script_begins_with_a_write() {
             "{refused:?}"
         );
         both.server.set(Condition::Replica, false);
-        // A full server serves it: the first write needs no memory.
+        // A full server executes it, because the first write needs no memory.
         both.server.set(Condition::Full, true);
         let reply = both.run(&request);
         assert!(read_answer(&reply).is_some(), "{reply:?}");

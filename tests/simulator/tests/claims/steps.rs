@@ -1,11 +1,11 @@
-//! Requests by chance, and damage.
+//! Random requests, and damage.
 
 use fencepost_core::claim::{Claim, Content, Corrupt, Issue, Policy, Record, Step, Update, UpdateId};
 use fencepost_simulator::chance::Chance;
 
 use crate::both::{Both, UPDATES};
 
-/// Any text of a few, some of them no texts.
+/// One of a few values, some of which are not text.
 fn bytes(chance: &mut Chance) -> Vec<u8> {
     let choice: [&[u8]; 4] = [b"", b"one", b"\0\xff\r\n:0", b"0"];
     chance.pick(&choice).unwrap().into()
@@ -30,7 +30,7 @@ pub(crate) fn claim(chance: &mut Chance, tokens: bool) -> Claim {
     }
 }
 
-/// What a sequence is about, mostly.
+/// What most requests of a sequence are.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Theme {
     Keys,
@@ -80,7 +80,7 @@ pub(crate) fn step(chance: &mut Chance, record: &Result<Option<Record>, Corrupt>
 }
 
 impl Both<'_> {
-    /// Somebody else writes into the record.
+    /// Another program writes into the record.
     pub(crate) fn damage(&mut self, chance: &mut Chance) {
         let names = [
             "format",
@@ -122,11 +122,11 @@ impl Both<'_> {
         .collect();
         let name = chance.pick(&names).unwrap();
         let value = match (name, chance.pick(&values).unwrap()) {
-            // No client asks for thousands of years.
+            // No client requests thousands of years.
             ("retention" | "life", "9007199254740991") => "9",
             (_, value) => value,
         };
-        self.told.push(format!("{} damage {name} {value:?}", self.now));
+        self.log.push(format!("{} damage {name} {value:?}", self.now));
         let key = self.name.redis_key();
         if chance.percent(30) {
             self.call(&[b"HDEL", key.as_bytes(), name.as_bytes()]);

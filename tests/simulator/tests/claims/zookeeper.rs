@@ -41,7 +41,7 @@ struct Both {
     now: u64,
     attempts: u32,
     table: Table,
-    told: Vec<String>,
+    log: Vec<String>,
 }
 
 impl Both {
@@ -52,7 +52,7 @@ impl Both {
             now: 1_795_000_000_000,
             attempts: 0,
             table: Table::default(),
-            told: Vec::new(),
+            log: Vec::new(),
         };
         both.set_clock();
         for _ in 0..3 {
@@ -77,7 +77,7 @@ impl Both {
         Client { hub, claimed: None }
     }
 
-    /// Time passes, and the clients confirm their sessions on the way.
+    /// Time passes, and the clients confirm their sessions meanwhile.
     fn pass(&mut self, millis: u64) {
         let until = self.now + millis;
         while self.now < until {
@@ -107,7 +107,7 @@ impl Both {
         }
     }
 
-    /// Asks a new machine, and returns what its request has come to.
+    /// Makes a request with a new machine, and returns its result.
     fn ask(&mut self, client: usize, settings: LockSettings) -> (Key, AttemptId, Event) {
         // A claim may have been lost.
         self.events(client);
@@ -121,7 +121,7 @@ impl Both {
         let tries = Intent::Acquire(AcquireTimeout::Try);
         hub.intent(&mut self.server, now, key, tries).unwrap();
         let mut events = self.events(client);
-        // The client's own claim may be lost by it.
+        // The request may end the client's own claim.
         events.retain(|event| !matches!(event, Event::Lost { .. }));
         assert_eq!(events.len(), 1, "{events:?}");
         (key, attempt, events.remove(0))
@@ -170,9 +170,8 @@ impl Both {
         let mzxid = self.number_of_the_last_change();
         let expected = self.table.ask(attempt, step, self.now, mzxid);
         let answered = Answered::of(event);
-        self.told
-            .push(format!("{} {client} {attempt} {step:?}", self.now));
-        self.told.push(format!("    {}", answered.word()));
+        self.log.push(format!("{} {client} {attempt} {step:?}", self.now));
+        self.log.push(format!("    {}", answered.word()));
         assert_eq!(answered, expected, "the machine, then the table");
     }
 
@@ -204,9 +203,9 @@ impl Both {
             self.table.look(),
             "the record, then the table's"
         );
-        // A request of an operator or the end of a lease may have ended claims, whose applications receive that now.
+        // An operator or the end of a lease may have ended claims. Their applications receive the losses now.
         for at in 0..self.clients.len() {
-            self.hear(at);
+            self.receive_losses(at);
         }
     }
 
@@ -219,15 +218,15 @@ impl Both {
                 .intent(&mut self.server, now, claimed.key, Intent::Extend)
                 .is_ok()
         {
-            self.hear(client);
+            self.receive_losses(client);
         }
     }
 
-    /// A claim may be lost: for the reason that its renewal would get.
-    fn hear(&mut self, client: usize) {
+    /// Compares the loss of a claim, if there is one: it has the reason that a renewal would get.
+    fn receive_losses(&mut self, client: usize) {
         let events = self.events(client);
         if let (Some(claimed), [Event::Lost { reason, .. }]) = (&self.clients[client].claimed, &events[..]) {
-            self.told.push(format!("    loss: {}", reason.name()));
+            self.log.push(format!("    loss: {}", reason.name()));
             let expected = self.table.loss_of(claimed.attempt);
             assert_eq!(*reason, expected, "the loss, then the table's");
         }
@@ -238,7 +237,7 @@ impl Both {
         let Some(claimed) = &self.clients[client].claimed else {
             return;
         };
-        self.told.push(format!("the lease of {client} ends"));
+        self.log.push(format!("the lease of {client} ends"));
         self.table.end_lease(claimed.attempt);
         if chance.percent(50) {
             let lease = [RECORD, "/", &claimed.attempt.text()].concat();
@@ -260,7 +259,7 @@ impl Both {
         let Some((_, stat)) = self.server.model().node(RECORD) else {
             return;
         };
-        self.told.push("sweep".into());
+        self.log.push("sweep".into());
         let delete = |path, version| Write::Delete { path, version };
         let mut writes: Vec<Write> = children
             .iter()
@@ -290,13 +289,13 @@ impl Both {
         if form::decode(&data).is_ok() {
             return;
         }
-        self.told.push("damage".into());
+        self.log.push("damage".into());
         self.execute(Request::Set { path, data });
         self.table.damage();
     }
 
     fn mend(&mut self) {
-        self.told.push("mend".into());
+        self.log.push("mend".into());
         let (path, data) = (RECORD.into(), form::encode(None));
         self.execute(Request::Set { path, data });
         self.table.forget();
@@ -349,10 +348,10 @@ fn the_machines_answer_and_store_as_the_table_says() {
         });
         if let Err(panic) = std::panic::catch_unwind(run) {
             eprintln!("sequence {case} of seed {seed}:");
-            both.told.iter().for_each(|line| eprintln!("  {line}"));
+            both.log.iter().for_each(|line| eprintln!("  {line}"));
             std::panic::resume_unwind(panic);
         }
-        for line in &both.told {
+        for line in &both.log {
             if let Some(answer) = line.strip_prefix("    ") {
                 *seen.entry(answer.into()).or_default() += 1;
             }

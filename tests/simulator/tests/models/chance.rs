@@ -1,4 +1,4 @@
-//! Chance by seed.
+//! Random numbers by seed.
 
 use std::{
     fmt::Debug,
@@ -40,7 +40,7 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// The address of a real server. Without one there is nothing to compare with, and the test fails.
+/// The address of a real server. Without one the test fails, because there is nothing to compare with.
 pub(crate) fn address(variable: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| panic!("{variable}: run me under tests/servers"))
 }
@@ -48,11 +48,11 @@ pub(crate) fn address(variable: &str) -> String {
 /// One test at a time: they use the same servers, and empty them.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
-    // A test that has failed has left the servers in no state that the next one relies on.
+    // A test that fails does not disturb the next one, which empties the servers.
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs sequences by seed. On a panic, says which one it was and what had been asked.
+/// Runs sequences by seed. On a panic, prints the sequence up to the panic.
 pub(crate) fn sequences<S: Debug>(cases: u64, mut sequence: impl FnMut(Chance, &mut Vec<S>)) {
     let seed = setting("FENCEPOST_SEED", 20_260_701);
     let cases = setting("FENCEPOST_CASES", cases);

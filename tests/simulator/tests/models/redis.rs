@@ -122,7 +122,7 @@ impl Both {
         assert_eq!(self.on_model(&exists), Reply::Int(0));
     }
 
-    /// No listener of the real server has received more than those of the model.
+    /// Checks that no listener of the real server has received more than its listener on the model.
     fn nothing_is_left(&mut self) {
         for listener in 1..CONNECTIONS {
             self.real[listener].send(&words(&["PING"]));

@@ -41,9 +41,9 @@ struct Both {
     asked: u64,
     /// The transactions that created or changed nodes, on the model and on the real server.
     transactions: BTreeMap<i64, i64>,
-    /// When that was: the model's time is the number of the request.
+    /// The times of these transactions: the model's time is the number of the request.
     times: BTreeMap<i64, i64>,
-    /// The sessions that there have been.
+    /// All sessions so far.
     sessions: BTreeMap<i64, i64>,
     /// Nodes that have been created.
     known: Vec<String>,
@@ -152,7 +152,7 @@ impl Both {
         in_order(&mut self.transactions, model, real, 1)
     }
 
-    /// A server's clock may not have gone on between two of them.
+    /// Two transactions of a server may have the same time.
     fn same_time(&mut self, model: i64, real: i64) -> bool {
         in_order(&mut self.times, model, real, 0)
     }
@@ -161,7 +161,7 @@ impl Both {
     fn compare_events(&mut self, in_order: bool) {
         for client in self.clients.iter_mut().filter(|client| client.connected) {
             let mut model: Vec<(i64, Fired)> = Vec::new();
-            for fired in self.model.take_told(client.model) {
+            for fired in self.model.take_fired_watches(client.model) {
                 model.push((fired.zxid, (fired.event, fired.path)));
             }
             // The server sends an event to a session once, however many watches it has.
@@ -281,7 +281,7 @@ fn random_ask(chance: &mut Chance, known: &[String]) -> Ask {
         0..=1 => create(&path, CreateMode::Persistent),
         2 => create(&path, CreateMode::Container),
         3..=5 => return create(&format!("{path}/n-"), CreateMode::EphemeralSequential),
-        // Beside the base there are others' nodes.
+        // Beside the base there are nodes of other programs.
         6 if path != BASE => create(&format!("{path}-"), CreateMode::EphemeralSequential),
         6..=7 => create(&path, CreateMode::Ephemeral),
         8..=9 => Ask::Request(Request::Delete { path }),

@@ -72,7 +72,7 @@ impl<F: Family> Application<F> {
             Stage::Claims if chance.percent(20) => (Intent::Cancel, "cancels"),
             Stage::Claims | Stage::Ends(_) => return Ok(""),
             Stage::Runs(attempt) if chance.percent(self.resolve) => {
-                // A well-behaved application asks whether its claim is valid, and may stand still before it goes on.
+                // A correct application checks that its claim is valid. It may be paused before it goes on.
                 account.effect(attempt)?;
                 self.stage = Stage::Done(attempt);
                 return Ok("has the effect");
@@ -101,7 +101,7 @@ impl<F: Family> Application<F> {
         );
         match self.hub.intent(now, self.key, intent) {
             Ok(()) => {}
-            // It still cleans up, or has ended by itself.
+            // It is still cleaning up, or has ended by itself.
             Err(Misuse::Busy) if begins => return Ok(()),
             Err(Misuse::NotHeld | Misuse::NotWaiting) if !begins && (self.lost || !ends) => {}
             Err(_) => return Err(Broken::Misuse),
@@ -120,7 +120,7 @@ impl<F: Family> Application<F> {
         Ok(())
     }
 
-    /// An event of the machine. `global` is the time of all at which this client's clock shows a time.
+    /// An event of the machine. `global` converts a time of this client's clock to the common time.
     pub(crate) fn on_event(
         &mut self,
         now: Instant,

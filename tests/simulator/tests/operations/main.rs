@@ -70,7 +70,7 @@ fn an_operation_happens_as_its_policy_says() {
     }
 }
 
-/// Runs in which nothing rare happens prove nothing about rare things.
+/// Checks that rare events have happened: runs without them prove nothing about them.
 #[test]
 fn rare_things_happen_on_redis() {
     let first = setting("FENCEPOST_SEED", 20_261_126);
@@ -243,7 +243,7 @@ fn every_mutant_on_redis_breaks_its_promise() {
 #[test]
 fn every_mutant_on_zookeeper_breaks_its_promise() {
     for (mutant, expected) in &zookeeper::MUTANTS {
-        // It may break others, too.
+        // It may break other promises, too.
         let found = first_broken(40_000, |seed| {
             let mut world = zookeeper::World::new(seed, Some(mutant));
             let result = world.run().map_or_else(

@@ -13,7 +13,7 @@ pub(crate) enum Broken {
     TwoAtOnce,
     /// An attempt with another fingerprint ran it.
     OtherArguments,
-    /// An attempt was granted a claim that says less takeovers than there were.
+    /// An attempt was granted a claim that reports fewer takeovers than there were.
     UncountedTakeover,
     /// Fences do not grow.
     Fence,
@@ -38,9 +38,9 @@ pub(crate) struct Run {
     pub(crate) fence: Fence,
     pub(crate) valid_until: Instant,
     pub(crate) has_effect: bool,
-    /// The application has said that nothing has happened, and the server may know it.
+    /// The application has released the claim, and the server may know it.
     pub(crate) releases: bool,
-    /// The server has confirmed that.
+    /// The server has confirmed the release.
     pub(crate) released: bool,
     pub(crate) over: bool,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Account {
     fingerprint: Option<Vec<u8>>,
     /// Whether a process has crashed that may have been granted a claim without knowing it.
     pub(crate) in_doubt: bool,
-    /// Attempts whose leases an operator or a server has ended before their time.
+    /// Attempts whose leases an operator or a server has ended early.
     pub(crate) ended_early: Vec<String>,
     /// Registrations without a claim: the operation happened.
     registered: u64,

@@ -39,7 +39,7 @@ struct Client {
     listening: Vec<(Vec<u8>, CommandId)>,
 }
 
-/// A request on its way to the server, or an answer on its way back. Of a process that has crashed, no one hears.
+/// A request on its way to the server, or an answer on its way back. A crashed process gets no answers.
 struct Message {
     client: usize,
     crashes: u8,
@@ -116,7 +116,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// A run: faults, then none.
+    /// A run: first with faults, then without.
     pub(crate) fn run(&mut self) -> Result<(), Broken> {
         for _ in 0..STEPS {
             self.step()?;
@@ -136,7 +136,7 @@ impl<'a> World<'a> {
             94 => self.crash(client),
             95..97 => {
                 self.clients[client].paused = !self.clients[client].paused;
-                self.tell(format!("{client} stands still, or goes on"));
+                self.log(format!("{client} stands still, or goes on"));
             }
             97 => self.server.flush_scripts(),
             _ => self.break_connection(client)?,
@@ -153,7 +153,7 @@ impl<'a> World<'a> {
             .application
             .step(self.now, &mut self.chance, &mut self.account, &mut self.seen)?;
         if !what.is_empty() {
-            self.tell(format!("{client} {what}"));
+            self.log(format!("{client} {what}"));
         }
         self.drain(client)
     }
@@ -171,7 +171,7 @@ impl<'a> World<'a> {
 
     fn crash(&mut self, client: usize) {
         self.seen.crashes += 1;
-        self.tell(format!("{client} crashes"));
+        self.log(format!("{client} crashes"));
         let own = &self.clients[client];
         if let Stage::Runs(attempt) | Stage::Done(attempt) | Stage::Ends(attempt) = own.application.stage
             && let Some(run) = self.account.run(attempt)
@@ -210,7 +210,7 @@ impl<'a> World<'a> {
             let failed = Outcome::Failed(Failure::Unknown);
             accepted(own.application.hub.handle_outcome(self.now, id, failed))?;
         }
-        self.tell(format!("the connection of {client} breaks"));
+        self.log(format!("the connection of {client} breaks"));
         self.drain(client)
     }
 
@@ -228,7 +228,7 @@ impl<'a> World<'a> {
                     });
                 }
                 (_, Output::Event(event)) => {
-                    self.tell(format!("{client} receives {event:?}"));
+                    self.log(format!("{client} receives {event:?}"));
                     let own = &mut self.clients[client].application;
                     own.on_event(self.now, |local| local, &event, &mut self.account, &mut self.seen)?;
                 }
@@ -239,7 +239,7 @@ impl<'a> World<'a> {
 
     /// Faults end. A new client claims, and has its result or its refusal within a lease.
     fn recover(&mut self) -> Result<(), Broken> {
-        self.tell("faults end".into());
+        self.log("faults end".into());
         for client in &mut self.clients {
             client.paused = false;
         }
@@ -280,7 +280,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    fn tell(&mut self, line: String) {
+    fn log(&mut self, line: String) {
         let at = self.now.as_micros() % 1_000_000_000;
         self.story
             .push(format!("{:9}.{:03} {line}", at / 1000, at % 1000));

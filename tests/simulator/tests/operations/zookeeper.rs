@@ -143,7 +143,7 @@ impl<'a> World<'a> {
         Client::new(number, crashes, drift, application)
     }
 
-    /// A run: faults, then none.
+    /// A run: first with faults, then without.
     pub(crate) fn run(&mut self) -> Result<(), Broken> {
         for number in 0..=CLAIMANTS {
             self.connect(number, number % self.theme.members)?;
@@ -198,7 +198,7 @@ impl<'a> World<'a> {
             .application
             .step(local, &mut self.chance, &mut self.account, &mut self.seen)?;
         if !what.is_empty() {
-            self.tell(|| format!("{number} {what}"));
+            self.log(|| format!("{number} {what}"));
         }
         self.truth.begins(number, what);
         self.drain(number)
@@ -240,7 +240,7 @@ impl<'a> World<'a> {
         i64::try_from(self.now.as_micros() / 1000).expect("a small time") + self.ahead
     }
 
-    fn tell(&mut self, line: impl FnOnce() -> String) {
+    fn log(&mut self, line: impl FnOnce() -> String) {
         let at = self.now.as_micros();
         self.story
             .push(format!("{:6}.{:03} {}", at / 1000, at % 1000, line()));

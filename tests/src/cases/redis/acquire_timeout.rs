@@ -1,4 +1,4 @@
-//! AcquireTimeout that ends, acquires that are cancelled, machines that are closed: in every phase.
+//! Acquire timeouts, cancelled acquires and closed machines, in every phase.
 
 use super::{FENCE, acquire, hold, settings, wait};
 use crate::{
@@ -7,16 +7,26 @@ use crate::{
 };
 
 cases! { "redis":
-    timeout_while_waiting, "The acquire timeout ends while somebody holds: refused, and nothing has to be undone.",
+    timeout_while_waiting,
+        "The acquire timeout ends while another client holds the lock: refused, and there is nothing to \
+         undo.",
         "python-redis-lock#35";
-    timeout_while_asking, "The acquire timeout ends while the question is under way: told at once, and what it may have done is undone; its late grant is not looked at.",
+    timeout_while_asking,
+        "The acquire timeout ends while the acquire is in flight: reported at once. A release undoes what \
+         the acquire may have done, and its late grant is ignored.",
         "redisson#1966, redisson#5019";
-    timeout_without_an_answer, "No answer at all within the acquire timeout: unreachable, with the last trouble; the deadline covers everything.",
-        "redisson#2801: a timed try hung while Redis was down";
-    try_without_an_answer, "A try waits for an answer, but not for ever.";
-    cancelled_in_every_phase, "An acquire is cancelled while asking, while waiting, while listening is being set up: told once, and nothing stays.",
+    timeout_without_an_answer,
+        "No answer at all within the acquire timeout: unreachable, with the last error. The deadline covers \
+         everything.",
+        "redisson#2801: a nonblocking acquire with a timeout hung while Redis was down";
+    try_without_an_answer, "A nonblocking acquire waits for an answer, but only for a limited time.";
+    cancelled_in_every_phase,
+        "An acquire is cancelled while asking, while waiting and while subscribing: reported once, and \
+         nothing is left behind.",
         "redis-py#3847: cancelled, and the key stayed";
-    closed_in_every_phase, "A machine is closed before it acquires, while asking, while waiting, as a holder, while releasing: it says nothing more and goes when the server has answered.";
+    closed_in_every_phase,
+        "A machine is closed before it acquires, while asking, while waiting, as a holder and while \
+         releasing: it reports nothing more, and ends when the server has answered.";
 }
 
 fn timeout_while_waiting(story: &mut Recorder) {
@@ -24,13 +34,13 @@ fn timeout_while_waiting(story: &mut Recorder) {
     story
         .acquire_within(key, 60_000)
         .held_for(5000)
-        .says(&["queued", "subscribe"]);
+        .returns(&["queued", "subscribe"]);
     story
         .subscribed()
         .held_for(5000)
         .waits_for(Some("acquire-timeout"))
         .timeout();
-    story.says(&["refused timeout"]).waits_for(Some("linger"));
+    story.returns(&["refused timeout"]).waits_for(Some("linger"));
     story.close(key).leaves(0);
 }
 
@@ -41,13 +51,13 @@ fn timeout_while_asking(story: &mut Recorder) {
     story
         .waits_for(Some("acquire-timeout"))
         .timeout()
-        .says(&["refused unreachable", "call"]);
+        .returns(&["refused unreachable", "call"]);
     let value = serde_json::json!([1, FENCE]);
     story
         .after(1000)
         .answer_id(question, Reply::Value { value })
-        .says(&[]);
-    story.own().says(&[]).waits_for(None).close(key).leaves(0);
+        .returns(&[]);
+    story.own().returns(&[]).waits_for(None).close(key).leaves(0);
 }
 
 fn timeout_without_an_answer(story: &mut Recorder) {
@@ -55,7 +65,7 @@ fn timeout_without_an_answer(story: &mut Recorder) {
     story.acquire_within(key, 30_000);
     for _ in 0..2 {
         story
-            .says(&["call"])
+            .returns(&["call"])
             .redis_error("call", "LOADING Redis is loading the dataset in memory");
         story.timeout();
     }
@@ -63,7 +73,7 @@ fn timeout_without_an_answer(story: &mut Recorder) {
     story
         .waits_for(Some("acquire-timeout"))
         .timeout()
-        .says(&["refused unreachable"]);
+        .returns(&["refused unreachable"]);
     story.waits_for(None).close(key).leaves(0);
 }
 
@@ -72,7 +82,7 @@ fn try_without_an_answer(story: &mut Recorder) {
     story.try_acquire(key).silence("call");
     story.waits_for(Some("acquire-timeout")).timeout();
     story
-        .says(&["refused unreachable", "call"])
+        .returns(&["refused unreachable", "call"])
         .absent()
         .close(key)
         .leaves(0);
@@ -80,56 +90,59 @@ fn try_without_an_answer(story: &mut Recorder) {
 
 fn cancelled_in_every_phase(story: &mut Recorder) {
     let key = acquire(story);
-    story.cancel(key).says(&["refused cancelled", "call"]);
-    story.granted(FENCE).own().says(&[]);
-    story.acquire(key).held_for(5000).says(&["queued", "subscribe"]);
-    story
-        .cancel(key)
-        .says(&["refused cancelled"])
-        .subscribed()
-        .says(&[]);
+    story.cancel(key).returns(&["refused cancelled", "call"]);
+    story.granted(FENCE).own().returns(&[]);
     story
         .acquire(key)
         .held_for(5000)
-        .says(&["queued", "call"])
+        .returns(&["queued", "subscribe"]);
+    story
+        .cancel(key)
+        .returns(&["refused cancelled"])
+        .subscribed()
+        .returns(&[]);
+    story
+        .acquire(key)
+        .held_for(5000)
+        .returns(&["queued", "call"])
         .held_for(5000);
-    story.cancel(key).says(&["refused cancelled"]);
+    story.cancel(key).returns(&["refused cancelled"]);
     story
         .message()
-        .says(&[])
+        .returns(&[])
         .timeout()
-        .says(&["unsubscribe"])
+        .returns(&["unsubscribe"])
         .close(key)
         .leaves(0);
 }
 
 fn closed_in_every_phase(story: &mut Recorder) {
     let idle = story.open(&settings());
-    story.close(idle).says(&[]).leaves(0);
+    story.close(idle).returns(&[]).leaves(0);
     let holder = hold(story);
     let waiter = wait(story);
-    story.close(waiter).says(&[]).leaves(1);
+    story.close(waiter).returns(&[]).leaves(1);
     let asking = acquire(story);
-    story.close(asking).says(&["call"]).held_for(5000).says(&[]);
-    story.absent().says(&[]).leaves(1);
+    story.close(asking).returns(&["call"]).held_for(5000).returns(&[]);
+    story.absent().returns(&[]).leaves(1);
     story
         .release(holder)
-        .says(&["call"])
+        .returns(&["call"])
         .close(holder)
-        .says(&[])
+        .returns(&[])
         .leaves(1);
-    story.own().says(&[]).leaves(0);
+    story.own().returns(&[]).leaves(0);
     let holder = hold(story);
     story
         .close(holder)
-        .says(&["call"])
+        .returns(&["call"])
         .fail("call", "unknown")
-        .says(&[])
+        .returns(&[])
         .leaves(1);
     story
         .waits_for(Some("retry"))
         .timeout()
-        .says(&["call"])
+        .returns(&["call"])
         .absent()
         .leaves(0);
 }

@@ -1,4 +1,4 @@
-//! What a server refuses: for now, or for good.
+//! Errors with which a server refuses, temporarily or permanently.
 
 use serde_json::json;
 
@@ -6,25 +6,30 @@ use super::{FENCE, acquire};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "redis":
-    script_unknown, "The server does not know the script: its text is sent along, once.",
+    script_unknown, "The server does not know the script: the script's text is sent, once.",
         "measured: SCRIPT FLUSH, restart, failover";
-    server_starts, "A server that starts, fails over or is busy refuses for now: asked again, nothing in doubt.",
+    server_starts,
+        "A server that starts, fails over or is busy refuses for now: the script is sent again, and nothing \
+         is in doubt.",
         "redisson#4822: failover";
     wrong_type, "The key holds a value of another type: refused, not overwritten.",
         "measured: a Redisson lock under the same name; sesamecare/redlock#6";
-    wrong_type_before_redis_7, "Older servers wrap a script's error in another one: recognised all the same.";
-    server_demoted, "A primary has become a replica: it refuses the script at its first command, also in the words of Redis 6. Asked again, nothing in doubt.",
+    wrong_type_before_redis_7,
+        "Older servers wrap a script's error in another one: it is recognised all the same.";
+    server_demoted,
+        "A primary has become a replica and refuses the script at its first command, also with the error \
+         text of Redis 6: the script is sent again, and nothing is in doubt.",
         "a failover that the connection survives";
-    member_of_a_cluster, "A member of a cluster redirects: refused at once, with what to do.",
+    member_of_a_cluster, "A member of a cluster redirects: refused at once, and the error names the remedy.",
         "MOVED and ASK, retried for ever";
-    no_memory, "The server has no memory for the lock: refused at once, and nothing is left to give back.";
-    no_fence, "The fence key holds no fence: refused, with the key, the value and what to do.";
-    no_password, "The server wants a password: refused as such.";
-    no_permission, "The user may not run scripts: refused as such.";
+    no_memory, "The server has no memory for the lock: refused at once, and there is nothing to release.";
+    no_fence, "The fence key holds no fence: refused, with the key, the value and the remedy.";
+    no_password, "The server requires a password: refused as auth-failed.";
+    no_permission, "The user may not run scripts: refused as no-permission.";
     unknown_command, "The server does not know EVALSHA: refused as unsupported, not retried for ever.",
         "node-redlock#304: EVALSHA blocked";
-    unexpected_error, "An error that nobody expects is no reason to try for ever.";
-    connection_closed, "The client library says that nothing will be sent any more: refused.",
+    unexpected_error, "An unexpected error is not retried: refused.";
+    connection_closed, "The client library reports that it will send nothing more: refused.",
         "kazoo#482: closed clients hung";
 }
 
@@ -32,7 +37,7 @@ fn refused(story: &mut Recorder, error: &str, reason: &str) {
     let key = acquire(story);
     story
         .redis_error("call", error)
-        .says(&[&format!("refused {reason}")]);
+        .returns(&[&format!("refused {reason}")]);
     story.waits_for(None).close(key).leaves(0);
 }
 
@@ -40,22 +45,22 @@ fn script_unknown(story: &mut Recorder) {
     acquire(story);
     story
         .redis_error("call", "NOSCRIPT No matching script. Please use EVAL.")
-        .says(&["call"]);
-    story.granted(FENCE).says(&["acquired"]);
+        .returns(&["call"]);
+    story.granted(FENCE).returns(&["acquired"]);
 }
 
-/// An acquire to which the server answers with one error after the other, each of which passes.
+/// An acquire to which the server answers with one temporary error after the other.
 fn passes(story: &mut Recorder, errors: &[&str]) {
     let key = acquire(story);
     for error in errors {
         story
             .redis_error("call", error)
-            .says(&[])
+            .returns(&[])
             .timeout()
-            .says(&["call"]);
+            .returns(&["call"]);
     }
-    story.granted(FENCE).says(&["acquired"]);
-    story.release(key).own().says(&["released"]);
+    story.granted(FENCE).returns(&["acquired"]);
+    story.release(key).own().returns(&["released"]);
 }
 
 fn server_starts(story: &mut Recorder) {
@@ -94,7 +99,7 @@ fn no_memory(story: &mut Recorder) {
 
 fn no_fence(story: &mut Recorder) {
     let key = acquire(story);
-    story.value(json!([3, "soon"])).says(&["refused server-error"]);
+    story.value(json!([3, "soon"])).returns(&["refused server-error"]);
     story.waits_for(None).close(key).leaves(0);
 }
 
@@ -142,6 +147,8 @@ fn unexpected_error(story: &mut Recorder) {
 
 fn connection_closed(story: &mut Recorder) {
     let key = acquire(story);
-    story.fail("call", "closed").says(&["refused connection-closed"]);
+    story
+        .fail("call", "closed")
+        .returns(&["refused connection-closed"]);
     story.waits_for(None).close(key).leaves(0);
 }

@@ -1,4 +1,5 @@
-//! Hints that the lock may be free: early, doubled, missing, gone; and the subscription that two waiters share.
+//! Hints that the lock may be free: early, duplicated, missed and lost ones; and the subscription that two
+//! waiters share.
 
 use serde_json::json;
 
@@ -9,97 +10,122 @@ use crate::{
 };
 
 cases! { "redis":
-    hint_before_the_confirmation, "A message comes before the subscription's own confirmation: asked at once.",
+    hint_before_the_confirmation,
+        "A message comes before its subscription's confirmation: the waiter asks at once.",
         "measured: on RESP3 a push overtakes the reply";
-    hint_while_asking, "A message comes while the question is under way: its answer may be older, so one more question follows.",
+    hint_while_asking,
+        "A message comes while an acquire is in flight: the answer may be older than the message, so the \
+         waiter asks once more.",
         "redisson#5761";
-    hint_twice, "Two messages are one question.";
-    subscription_gone, "The subscription breaks: messages may have been missed, so the waiter asks, and listens again.",
+    hint_twice, "Two messages while an acquire is in flight cause one further acquire.";
+    subscription_gone,
+        "The subscription breaks: messages may have been missed, so the waiter asks and subscribes again.",
         "redisson#5761, redisson#3891";
-    subscription_gone_while_asking, "The subscription breaks while the question is under way: one more question follows, and the waiter listens again.";
-    subscription_fails, "The subscription does not come about for now: the poll goes on, and it is tried again with the next answer.";
-    subscription_forbidden, "The server does not permit the channel: there remains the poll.",
+    subscription_gone_while_asking,
+        "The subscription breaks while an acquire is in flight: the waiter asks once more and subscribes \
+         again.";
+    subscription_fails,
+        "The subscription fails for now: the waiter polls, and subscribes again after the next answer.";
+    subscription_forbidden, "The server does not permit the channel: the waiter only polls.",
         "ACL without the channel";
-    foreign_holder, "A holder of another program announces nothing and may be short: the waiter asks sooner, and the later the longer it sees the same holder.",
+    foreign_holder,
+        "A holder of another program announces nothing and may hold for a short time: the waiter polls \
+         soon, and less often the longer it sees the same holder.",
         "redis-py's Lock";
-    shared_subscription, "Two waiters of one client share one subscription: the second waits for the same confirmation, a message is for both, and it is given back a while after the last one leaves.",
+    shared_subscription,
+        "Two waiters of one client share one subscription: the second waits for the same confirmation, a \
+         message is for both, and the client unsubscribes a while after the last one leaves.",
         "CURATOR-716: local herds; redisson shares subscriptions";
-    used_again_while_lingering, "An unused subscription is kept for a while: the next waiter finds it confirmed.";
-    doubled_confirmation, "A second reply to a subscription, and be it an error, changes nothing: messages still arrive.";
+    used_again_while_lingering,
+        "An unused subscription is kept for a while: the next waiter finds it confirmed.";
+    doubled_confirmation,
+        "A second reply to a subscription, even an error, changes nothing: messages still arrive.";
 }
 
 fn foreign_holder(story: &mut Recorder) {
     acquire(story);
     story
         .held_by("6f1c0b46e6b211ee", 5000)
-        .says(&["queued", "subscribe"]);
-    story.subscribed().says(&["call"]);
+        .returns(&["queued", "subscribe"]);
+    story.subscribed().returns(&["call"]);
     for _ in 0..8 {
         story
             .held_by("6f1c0b46e6b211ee", 5000)
-            .says(&[])
+            .returns(&[])
             .waits_for(Some("poll"));
-        story.timeout().says(&["call"]);
+        story.timeout().returns(&["call"]);
     }
     story
         .held_by("70aa0b46e6b211ee", 5000)
-        .says(&[])
+        .returns(&[])
         .timeout()
-        .says(&["call"]);
-    story.held_for(5000).says(&[]).timeout().says(&["call"]);
-    story.granted(FENCE).says(&["acquired"]);
+        .returns(&["call"]);
+    story.held_for(5000).returns(&[]).timeout().returns(&["call"]);
+    story.granted(FENCE).returns(&["acquired"]);
 }
 
 fn hint_before_the_confirmation(story: &mut Recorder) {
     acquire(story);
-    story.held_for(5000).says(&["queued", "subscribe"]);
-    story.message().says(&["call"]).subscribed().says(&[]);
+    story.held_for(5000).returns(&["queued", "subscribe"]);
+    story.message().returns(&["call"]).subscribed().returns(&[]);
     // The confirmation came while asking: what was asked before it proves nothing.
     story
         .held_for(5000)
-        .says(&["call"])
+        .returns(&["call"])
         .granted(FENCE)
-        .says(&["acquired"]);
+        .returns(&["acquired"]);
 }
 
 fn hint_while_asking(story: &mut Recorder) {
     wait(story);
-    story.timeout().says(&["call"]).message().says(&[]);
-    story.held_for(5000).says(&["call"]);
-    story.held_for(5000).says(&[]).waits_for(Some("poll"));
+    story.timeout().returns(&["call"]).message().returns(&[]);
+    story.held_for(5000).returns(&["call"]);
+    story.held_for(5000).returns(&[]).waits_for(Some("poll"));
 }
 
 fn hint_twice(story: &mut Recorder) {
     wait(story);
     story
         .message()
-        .says(&["call"])
+        .returns(&["call"])
         .message()
-        .says(&[])
+        .returns(&[])
         .message()
-        .says(&[]);
-    story.held_for(5000).says(&["call"]).held_for(5000).says(&[]);
+        .returns(&[]);
+    story
+        .held_for(5000)
+        .returns(&["call"])
+        .held_for(5000)
+        .returns(&[]);
 }
 
 fn subscription_gone(story: &mut Recorder) {
     wait(story);
     let first = story.last_id("subscribe");
-    story.gone().says(&["call"]).held_for(5000).says(&["subscribe"]);
-    story.subscribed().says(&["call"]).held_for(5000).says(&[]);
+    story
+        .gone()
+        .returns(&["call"])
+        .held_for(5000)
+        .returns(&["subscribe"]);
+    story.subscribed().returns(&["call"]).held_for(5000).returns(&[]);
     story
         .input(crate::transcript::Input::Gone { id: first })
-        .says(&[]);
-    story.message().says(&["call"]).granted(FENCE).says(&["acquired"]);
+        .returns(&[]);
+    story
+        .message()
+        .returns(&["call"])
+        .granted(FENCE)
+        .returns(&["acquired"]);
 }
 
 fn subscription_gone_while_asking(story: &mut Recorder) {
     wait(story);
-    story.timeout().says(&["call"]).gone().says(&[]);
+    story.timeout().returns(&["call"]).gone().returns(&[]);
     story
         .held_for(5000)
-        .says(&["call"])
+        .returns(&["call"])
         .held_for(5000)
-        .says(&["subscribe"]);
+        .returns(&["subscribe"]);
 }
 
 fn subscription_fails(story: &mut Recorder) {
@@ -107,22 +133,22 @@ fn subscription_fails(story: &mut Recorder) {
     story
         .held_for(5000)
         .fail("subscribe", "unknown")
-        .says(&[])
+        .returns(&[])
         .waits_for(Some("poll"));
     story
         .timeout()
-        .says(&["call"])
+        .returns(&["call"])
         .held_for(4900)
-        .says(&["subscribe"]);
+        .returns(&["subscribe"]);
     story
         .redis_error("subscribe", "LOADING Redis is loading the dataset in memory")
-        .says(&[]);
+        .returns(&[]);
     story
         .timeout()
-        .says(&["call"])
+        .returns(&["call"])
         .held_for(4800)
-        .says(&["subscribe"]);
-    story.subscribed().says(&["call"]);
+        .returns(&["subscribe"]);
+    story.subscribed().returns(&["call"]);
 }
 
 fn subscription_forbidden(story: &mut Recorder) {
@@ -130,29 +156,37 @@ fn subscription_forbidden(story: &mut Recorder) {
     story.held_for(5000);
     story
         .redis_error("subscribe", "NOPERM No permissions to access a channel")
-        .says(&[]);
-    story.timeout().says(&["call"]).held_for(4900).says(&[]);
-    story.timeout().says(&["call"]).granted(FENCE).says(&["acquired"]);
+        .returns(&[]);
+    story.timeout().returns(&["call"]).held_for(4900).returns(&[]);
+    story
+        .timeout()
+        .returns(&["call"])
+        .granted(FENCE)
+        .returns(&["acquired"]);
 }
 
 fn shared_subscription(story: &mut Recorder) {
     let first = acquire(story);
-    story.held_for(5000).says(&["queued", "subscribe"]);
+    story.held_for(5000).returns(&["queued", "subscribe"]);
     let second = acquire(story);
-    story.held_for(5000).says(&["queued"]);
+    story.held_for(5000).returns(&["queued"]);
     story
         .subscribed()
-        .says(&["call", "call"])
+        .returns(&["call", "call"])
         .held_for(5000)
         .held_for(5000);
-    story.message().says(&["call", "call"]);
-    story.granted(FENCE).says(&["acquired"]).held_for(9000).says(&[]);
-    story.cancel(second).says(&["refused cancelled"]);
-    story.release(first).own().says(&["released"]);
+    story.message().returns(&["call", "call"]);
+    story
+        .granted(FENCE)
+        .returns(&["acquired"])
+        .held_for(9000)
+        .returns(&[]);
+    story.cancel(second).returns(&["refused cancelled"]);
+    story.release(first).own().returns(&["released"]);
     story
         .waits_for(Some("linger"))
         .timeout()
-        .says(&["unsubscribe"])
+        .returns(&["unsubscribe"])
         .waits_for(None);
 }
 
@@ -160,25 +194,29 @@ fn used_again_while_lingering(story: &mut Recorder) {
     let first = wait(story);
     story
         .cancel(first)
-        .says(&["refused cancelled"])
+        .returns(&["refused cancelled"])
         .waits_for(Some("linger"));
     story.after(500_000);
     let second = acquire(story);
     // Confirmed already, so the question after it follows at once.
     story
         .held_for(5000)
-        .says(&["queued", "call"])
+        .returns(&["queued", "call"])
         .held_for(5000)
-        .says(&[]);
-    story.message().says(&["call"]).granted(FENCE).says(&["acquired"]);
-    story.release(second).own().says(&["released"]);
+        .returns(&[]);
+    story
+        .message()
+        .returns(&["call"])
+        .granted(FENCE)
+        .returns(&["acquired"]);
+    story.release(second).own().returns(&["released"]);
 }
 
 fn doubled_confirmation(story: &mut Recorder) {
     wait(story);
     let id = story.last_id("subscribe");
     let error = "ERR".to_owned();
-    story.answer_id(id, Reply::RedisError { error }).says(&[]);
-    story.answer_id(id, Reply::Value { value: json!(1) }).says(&[]);
-    story.message().says(&["call"]);
+    story.answer_id(id, Reply::RedisError { error }).returns(&[]);
+    story.answer_id(id, Reply::Value { value: json!(1) }).returns(&[]);
+    story.message().returns(&["call"]);
 }

@@ -1,31 +1,49 @@
-//! Giving back.
+//! Releases.
 
 use super::{FENCE, acquire, hold, wait};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "redis":
-    release_finds_somebody_else, "The first release finds somebody else's value: the grant had been lost, and the application is told so.",
-        "node-redlock#168, node-redlock#185: release of a lost lock retried for two seconds, then a vague error";
-    release_finds_nothing, "The first release finds no lock: the grant had ended before, and the application is told so.";
+    release_finds_another_holder,
+        "The first release finds another holder's value: the grant had been lost, and that is reported.",
+        "node-redlock#168, node-redlock#185: release of a lost lock retried for two seconds, then a vague \
+         error";
+    release_finds_nothing,
+        "The first release finds no lock: the grant had ended before, and that is reported.";
     release_tried_again, "A server that starts or fails over refuses for now: the release is repeated.";
-    release_refused, "The server does not permit the release: the application is told, the lock goes with its lease.";
-    release_without_memory, "The server has no memory for a release's tombstone, or says so in the words of Redis 6: repeated, and what it finds then is no loss, because the first one may have freed the lock.",
+    release_refused,
+        "The server does not permit the release: that is reported, and the lock ends with its lease.";
+    release_without_memory,
+        "The server has no memory for a release's tombstone, also with the error text of Redis 6: the \
+         release is repeated. What it then finds is no loss, because the first one may have freed the lock.",
         "maxmemory with noeviction";
-    release_without_a_disk, "The server takes no writes for want of a disk: the release is repeated.";
-    extend_after_the_end, "A grant has ended by its holder's clock when more time is asked for, and the driver has not reported it: lost, and released.";
-    release_after_the_end, "A grant has ended by its holder's clock when it is released, and the driver has not said so: lost, and given back all the same.",
+    release_without_a_disk, "The server refuses writes because its disk fails: the release is repeated.";
+    extend_after_the_end,
+        "A grant has ended by the client's clock when the application extends it, and the driver has not \
+         reported the timeout: lost, and released.";
+    release_after_the_end,
+        "A grant has ended by the client's clock when it is released, and the driver has not reported the \
+         timeout: lost, and released all the same.",
         "a paused holder that leaves its block without an error";
-    release_by_text, "The server has forgotten the script: its text is sent along, with the same arguments.",
+    release_by_text, "The server has lost the script: the script's text is sent, with the same arguments.",
         "SCRIPT FLUSH, restart, failover";
-    release_of_a_closed_client, "Nothing will be sent any more: the release cannot be confirmed, and that is said.";
-    release_stops_the_renewal, "A release overtakes a renewal that is under way: its late answer revives nothing.",
+    release_of_a_closed_client,
+        "Nothing will be sent any more: the release cannot be confirmed, and that is reported.";
+    release_stops_the_renewal,
+        "A release overtakes a renewal in flight: the renewal's late answer extends nothing.",
         "go-redsync#158, redisson#2515";
-    shutdown_leaves_nothing, "A client is closed with a holder and a waiter: the lock is released, nothing is told, and nothing is left.";
+    shutdown_leaves_nothing,
+        "A client with a holder and a waiter is closed: the lock is released, nothing is reported, and \
+         nothing is left behind.";
 }
 
-fn release_finds_somebody_else(story: &mut Recorder) {
+fn release_finds_another_holder(story: &mut Recorder) {
     let key = hold(story);
-    story.release(key).foreign().says(&["lost taken"]).waits_for(None);
+    story
+        .release(key)
+        .foreign()
+        .returns(&["lost taken"])
+        .waits_for(None);
     story.close(key).leaves(0);
 }
 
@@ -34,7 +52,7 @@ fn release_finds_nothing(story: &mut Recorder) {
     story
         .release(key)
         .absent()
-        .says(&["lost deleted"])
+        .returns(&["lost deleted"])
         .close(key)
         .leaves(0);
 }
@@ -44,13 +62,17 @@ fn release_tried_again(story: &mut Recorder) {
     story
         .release(key)
         .redis_error("call", "LOADING Redis is loading the dataset in memory")
-        .says(&[]);
-    story.timeout().says(&["call"]);
+        .returns(&[]);
+    story.timeout().returns(&["call"]);
     story
         .redis_error("call", "READONLY You can't write against a read only replica.")
-        .says(&[]);
-    story.timeout().says(&["call"]).fail("call", "not-sent").says(&[]);
-    story.timeout().says(&["call"]).own().says(&["released"]);
+        .returns(&[]);
+    story
+        .timeout()
+        .returns(&["call"])
+        .fail("call", "not-sent")
+        .returns(&[]);
+    story.timeout().returns(&["call"]).own().returns(&["released"]);
 }
 
 fn release_refused(story: &mut Recorder) {
@@ -59,7 +81,7 @@ fn release_refused(story: &mut Recorder) {
         .release(key)
         .redis_error("call", "NOPERM no permissions to run 'evalsha'");
     story
-        .says(&["refused no-permission"])
+        .returns(&["refused no-permission"])
         .waits_for(None)
         .close(key)
         .leaves(0);
@@ -71,8 +93,12 @@ fn release_without_memory(story: &mut Recorder) {
         "ERR Error running script (call to f_5a1): @user_script:9: @user_script: 9: -OOM command not allowed when used memory > 'maxmemory'. ",
     ] {
         let key = hold(story);
-        story.release(key).redis_error("call", error).says(&[]).timeout();
-        story.says(&["call"]).absent().says(&["released"]);
+        story
+            .release(key)
+            .redis_error("call", error)
+            .returns(&[])
+            .timeout();
+        story.returns(&["call"]).absent().returns(&["released"]);
         story.waits_for(None).close(key).leaves(0);
     }
 }
@@ -85,13 +111,13 @@ fn release_without_a_disk(story: &mut Recorder) {
     for _ in 0..2 {
         story
             .redis_error("call", error)
-            .says(&[])
+            .returns(&[])
             .timeout()
-            .says(&["call"]);
+            .returns(&["call"]);
     }
     story
         .own()
-        .says(&["released"])
+        .returns(&["released"])
         .waits_for(None)
         .close(key)
         .leaves(0);
@@ -100,14 +126,14 @@ fn release_without_a_disk(story: &mut Recorder) {
 fn extend_after_the_end(story: &mut Recorder) {
     let key = hold(story);
     story.after(9_000_000).extend(key);
-    story.says(&["lost lease-ended", "call"]).own().says(&[]);
+    story.returns(&["lost lease-ended", "call"]).own().returns(&[]);
     story.waits_for(None).close(key).leaves(0);
 }
 
 fn release_after_the_end(story: &mut Recorder) {
     let key = hold(story);
     story.after(9_000_000).release(key);
-    story.says(&["lost lease-ended", "call"]).own().says(&[]);
+    story.returns(&["lost lease-ended", "call"]).own().returns(&[]);
     story.waits_for(None).close(key).leaves(0);
 }
 
@@ -116,8 +142,8 @@ fn release_by_text(story: &mut Recorder) {
     story
         .release(key)
         .redis_error("call", "NOSCRIPT No matching script.")
-        .says(&["call"]);
-    story.own().says(&["released"]);
+        .returns(&["call"]);
+    story.own().returns(&["released"]);
 }
 
 fn release_of_a_closed_client(story: &mut Recorder) {
@@ -125,22 +151,33 @@ fn release_of_a_closed_client(story: &mut Recorder) {
     story
         .release(key)
         .fail("call", "closed")
-        .says(&["lost lost-connection-closed"]);
+        .returns(&["lost lost-connection-closed"]);
     story.close(key).leaves(0);
 }
 
 fn release_stops_the_renewal(story: &mut Recorder) {
     let key = hold(story);
-    story.timeout().says(&["call"]).release(key).says(&["call"]);
+    story.timeout().returns(&["call"]).release(key).returns(&["call"]);
     // The renewal's answer, then the release's.
-    story.own().says(&[]).own().says(&["released"]).waits_for(None);
+    story
+        .own()
+        .returns(&[])
+        .own()
+        .returns(&["released"])
+        .waits_for(None);
 }
 
 fn shutdown_leaves_nothing(story: &mut Recorder) {
     hold(story);
     wait(story);
     acquire(story);
-    story.shutdown().says(&["call", "call"]).leaves(2);
+    story.shutdown().returns(&["call", "call"]).leaves(2);
     // The question's late answer first: it is not looked at.
-    story.granted(FENCE).says(&[]).own().own().says(&[]).leaves(0);
+    story
+        .granted(FENCE)
+        .returns(&[])
+        .own()
+        .own()
+        .returns(&[])
+        .leaves(0);
 }

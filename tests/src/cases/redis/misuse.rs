@@ -1,4 +1,4 @@
-//! What no driver and no application should do, and what is harmless all the same.
+//! Misuse by drivers and applications, which does no harm.
 
 use serde_json::{Value, json};
 
@@ -9,16 +9,20 @@ use crate::{
 };
 
 cases! { "redis":
-    intents_that_make_no_sense, "Intents in the wrong state are misuse and change nothing: the lock is held as before.";
-    unknown_keys_and_commands, "Keys and ids that never were are misuse; closing what has gone is not.";
-    replies_of_the_wrong_shape, "A reply that is no answer of the script is misuse and counts as unknown: asked again.";
-    late_and_doubled_outcomes, "Outcomes of questions answered or given up before, messages for those who hold: nothing changes.";
-    replies_of_another_family, "A ZooKeeper reply or notice in a Redis hub is misuse and settles nothing.";
+    intents_that_make_no_sense,
+        "Intents in the wrong state are misuse and change nothing: the lock is held as before.";
+    unknown_keys_and_commands, "Unknown keys and ids are misuse; closing a machine that is gone is not.";
+    replies_of_the_wrong_shape,
+        "A reply that is no answer of the script is misuse and counts as unknown: the script is sent again.";
+    late_and_doubled_outcomes,
+        "Outcomes of commands that were answered or given up before, and messages for holders: nothing \
+         changes.";
+    replies_of_another_family, "A ZooKeeper reply or notice in a Redis hub is misuse and completes nothing.";
 }
 
 fn intents_that_make_no_sense(story: &mut Recorder) {
     let key = story.open(&settings());
-    story.misuse(Input::Release { key }, "not-held").says(&[]);
+    story.misuse(Input::Release { key }, "not-held").returns(&[]);
     story
         .misuse(Input::Extend { key }, "not-held")
         .misuse(Input::Cancel { key }, "not-waiting");
@@ -26,7 +30,7 @@ fn intents_that_make_no_sense(story: &mut Recorder) {
         .acquire(key)
         .misuse(Input::Try { key }, "busy")
         .misuse(Input::Release { key }, "not-held");
-    story.granted(FENCE).says(&["acquired"]);
+    story.granted(FENCE).returns(&["acquired"]);
     story.misuse(Input::Cancel { key }, "not-waiting").misuse(
         Input::Acquire {
             key,
@@ -37,11 +41,11 @@ fn intents_that_make_no_sense(story: &mut Recorder) {
     story
         .release(key)
         .misuse(Input::Release { key }, "not-held")
-        .says(&[]);
+        .returns(&[]);
     story
         .misuse(Input::Extend { key }, "not-held")
         .own()
-        .says(&["released"]);
+        .returns(&["released"]);
 }
 
 fn unknown_keys_and_commands(story: &mut Recorder) {
@@ -49,7 +53,7 @@ fn unknown_keys_and_commands(story: &mut Recorder) {
     story
         .misuse(Input::Extend { key: 9 }, "unknown-key")
         .close(9)
-        .says(&[]);
+        .returns(&[]);
     for id in [0, 99] {
         story
             .misuse(Input::Message { id }, "unknown-command")
@@ -57,7 +61,7 @@ fn unknown_keys_and_commands(story: &mut Recorder) {
         let failure = "not-sent".to_owned();
         story
             .misuse(Input::Fail { id, failure }, "unknown-command")
-            .says(&[]);
+            .returns(&[]);
     }
     story.close(key).misuse(Input::Release { key }, "unknown-key");
 }
@@ -77,46 +81,52 @@ fn replies_of_the_wrong_shape(story: &mut Recorder) {
     ] {
         story
             .answer_wrongly("call", wrong(value))
-            .says(&[])
+            .returns(&[])
             .timeout()
-            .says(&["call"]);
+            .returns(&["call"]);
     }
-    story.granted(FENCE).says(&["acquired"]);
+    story.granted(FENCE).returns(&["acquired"]);
     story
         .timeout()
         .answer_wrongly("call", wrong(json!("OK")))
-        .says(&[]);
-    story.timeout().own().says(&["extended"]).release(key);
+        .returns(&[]);
+    story.timeout().own().returns(&["extended"]).release(key);
     story
         .answer_wrongly("call", wrong(json!([0, 1])))
-        .says(&[])
+        .returns(&[])
         .timeout();
-    story.absent().says(&["released"]);
+    story.absent().returns(&["released"]);
 }
 
 fn late_and_doubled_outcomes(story: &mut Recorder) {
     let key = wait(story);
     let [question, subscription] = [story.last_id("call"), story.last_id("subscribe")];
-    story.message().granted(FENCE).says(&["acquired"]);
+    story.message().granted(FENCE).returns(&["acquired"]);
     let value = json!([0, 5000, "6f74686572206f6e6520697320686572-1"]);
-    story.answer_id(question, Reply::Value { value }).says(&[]);
-    story.fail_id(question, "closed").says(&[]).message().says(&[]);
-    story.fail_id(subscription, "unknown").says(&[]);
-    story.release(key).own().says(&["released"]);
+    story.answer_id(question, Reply::Value { value }).returns(&[]);
+    story
+        .fail_id(question, "closed")
+        .returns(&[])
+        .message()
+        .returns(&[]);
+    story.fail_id(subscription, "unknown").returns(&[]);
+    story.release(key).own().returns(&["released"]);
     let value = json!([1]);
     story
         .answer_id(story.last_id("call"), Reply::Value { value })
-        .says(&[]);
+        .returns(&[]);
 }
 
 fn replies_of_another_family(story: &mut Recorder) {
     let key = acquire(story);
     let id = story.last_id("call");
     let reply = story.reply_done();
-    story.misuse(Input::Reply { id, reply }, "wrong-family").says(&[]);
+    story
+        .misuse(Input::Reply { id, reply }, "wrong-family")
+        .returns(&[]);
     let (session, event) = ("1".to_owned(), "deleted".to_owned());
     story
         .misuse(Input::Watch { id, session, event }, "wrong-family")
-        .says(&[]);
-    story.granted(FENCE).says(&["acquired"]).close(key);
+        .returns(&[]);
+    story.granted(FENCE).returns(&["acquired"]).close(key);
 }

@@ -44,28 +44,28 @@ fn open_with(story: &mut Recorder, name: &str, value: Value) -> u64 {
     story.open(&settings)
 }
 
-/// A machine that has asked for the lock.
+/// A machine that has requested the lock.
 fn acquire(story: &mut Recorder) -> u64 {
     let key = story.open(&settings());
-    story.acquire(key).says(&["call"]);
+    story.acquire(key).returns(&["call"]);
     key
 }
 
 /// A machine that holds the lock.
 fn hold(story: &mut Recorder) -> u64 {
     let key = acquire(story);
-    story.after(150).granted(FENCE).says(&["acquired"]);
+    story.after(150).granted(FENCE).returns(&["acquired"]);
     key
 }
 
-/// A machine that waits for the lock and listens.
+/// A machine that waits for the lock and has subscribed.
 fn wait(story: &mut Recorder) -> u64 {
     let key = acquire(story);
-    story.held_for(5000).says(&["queued", "subscribe"]);
-    story.subscribed().says(&["call"]);
-    story.held_for(5000).says(&[]).waits_for(Some("poll"));
+    story.held_for(5000).returns(&["queued", "subscribe"]);
+    story.subscribed().returns(&["call"]);
+    story.held_for(5000).returns(&[]).waits_for(Some("poll"));
     key
 }
 
-/// The fence of grants in stories: microseconds of the server's clock.
+/// The fence of grants in the cases: microseconds of the server's clock.
 const FENCE: &str = "1790000000000001";

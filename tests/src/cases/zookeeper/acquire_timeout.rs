@@ -1,4 +1,4 @@
-//! AcquireTimeout that ends, acquires that are cancelled, machines that are closed: in every phase.
+//! Acquire timeouts, cancelled acquires and closed machines, in every phase.
 
 use serde_json::json;
 
@@ -14,47 +14,88 @@ use crate::{
 };
 
 cases! { "zookeeper":
-    timeout_in_the_line, "The acquire timeout ends behind somebody: the node is deleted, the delete repeated until it is answered, and then it is told.",
-        "kazoo#732, kazoo#429, zk-ruby#49: contenders that nobody waits for stayed in the line";
-    timeout_is_not_started_anew, "Neighbours that come and go do not prolong the acquire timeout.",
+    timeout_in_the_queue,
+        "The acquire timeout ends in the queue: the node is deleted, the delete is repeated until it is \
+         answered, and then the refusal is reported.",
+        "kazoo#732, kazoo#429, zk-ruby#49: abandoned contenders stayed in the queue";
+    timeout_is_not_started_anew, "Predecessors that come and go do not prolong the acquire timeout.",
         "kazoo: 1 s became 4.21 s, measured";
-    timeout_before_the_create_is_answered, "The acquire timeout ends while the create is under way; its reply comes later, and the node is deleted then.",
+    timeout_before_the_create_is_answered,
+        "The acquire timeout ends while the create is in flight; its reply comes later, and then the node \
+         is deleted.",
         "CURATOR-79, zk-ruby#51";
-    timeout_and_the_create_is_lost, "The acquire timeout ends while the create is under way, and its reply never comes: what it may have made is searched for behind a barrier.",
+    timeout_and_the_create_is_lost,
+        "The acquire timeout ends while the create is in flight, and its reply never comes: the node that \
+         it may have created is searched for behind a barrier.",
         "CURATOR-45";
-    search_on_a_deposed_leader, "The session moves to a leader that has been deposed: the search for a node waits behind a check, which such a leader never answers, and is made again on the next connection.";
-    search_behind_a_refused_barrier, "The barrier before such a search is refused and the list behind it answered: that the node is not there proves nothing.",
+    search_on_a_deposed_leader,
+        "The session moves to a deposed leader: the search for a node waits behind a check, which such a \
+         leader never answers, and is made again on the next connection.";
+    search_behind_a_refused_barrier,
+        "The barrier before such a search is refused, and the list behind it is answered: a missing node \
+         proves nothing.",
         "THROTTLEDOP, 3.6; helix#1118: a lagging server";
-    timeout_before_a_retry, "The acquire timeout ends while the acquire waits to try again: nothing is left to undo.",
+    timeout_before_a_retry,
+        "The acquire timeout ends while the acquire waits for a retry: there is nothing to undo.",
         "CURATOR-559: nested retries";
-    timeout_and_the_delete_takes_long, "The delete of a contender whose acquire timeout has ended is not answered: after half a second nobody waits for that any more.";
-    timeout_and_cut_off, "The connection breaks while that delete is under way: told at once, and cleaned up when it is back.";
-    cancelled_while_leaving, "Nobody waits for that answer any more: the refusal is told at once.";
-    timeout_while_suspended, "The acquire timeout ends without a connection: told at once, cleaned up when it is back.";
-    timeout_unconfirmed, "First in the line, but the session is not confirmed within the acquire timeout, nor in half its timeout: nobody else held, so this is no timeout.";
-    timeout_while_unproved, "First in the line, on a session of which nothing is proved when the acquire timeout ends: a free lock is granted late, and not refused.",
-        "kazoo says True at once: a try with a session of 30 s was unreachable after 5 s";
-    permit_while_unproved, "A permit is free on a session of which too little is proved: the acquire's timeout is prolonged once, and the permit is granted with the proof.";
-    permit_tried_while_unproved, "The same for a try: its time stays prolonged at the head of the queue.";
-    many_locks_while_unproved, "All of several locks are free on a session of which too little is proved: granted with the proof, too.";
-    timeout_behind_a_standstill, "A process stands still for longer than a try waits: the answers have arrived, what was proved is used up, and the lock is free. It is granted after the next proof.";
-    cancelled_in_every_phase, "An acquire is cancelled before it is sent, while it is sent, in the line, and when it is first: told once, and nothing stays.",
+    timeout_and_the_delete_takes_long,
+        "The acquire timeout has ended, and the delete of the contender's node is not answered: after half \
+         a second the refusal no longer waits for it.";
+    timeout_and_cut_off,
+        "The connection breaks while that delete is in flight: the refusal is reported at once, and the \
+         node is deleted after the reconnect.";
+    cancelled_while_leaving,
+        "The acquire is cancelled while that delete is in flight: the refusal is reported at once.";
+    timeout_while_suspended,
+        "The acquire timeout ends without a connection: the refusal is reported at once, and the node is \
+         deleted after the reconnect.";
+    timeout_unconfirmed,
+        "The contender is first in the queue, but the session is not confirmed within the acquire timeout, \
+         nor in half its timeout: no other client held the lock, so this is no timeout.";
+    timeout_while_unproved,
+        "The contender is first in the queue, in a session of which nothing is proved when the acquire \
+         timeout ends: a free lock is granted late, and not refused.",
+        "kazoo returns True at once: a nonblocking acquire with a session of 30 s was unreachable after 5 s";
+    permit_while_unproved,
+        "A permit is free, in a session of which too little is proved: the acquire timeout is prolonged \
+         once, and the permit is granted with the proof.";
+    permit_tried_while_unproved,
+        "The same for a nonblocking acquire: its time stays prolonged at the head of the queue.";
+    many_locks_while_unproved,
+        "All locks of a multi-lock are free, in a session of which too little is proved: granted with the \
+         proof, too.";
+    timeout_behind_a_standstill,
+        "A process pauses for longer than a nonblocking acquire waits: the answers have arrived, the proved \
+         time has run out, and the lock is free. It is granted after the next proof.";
+    cancelled_in_every_phase,
+        "An acquire is cancelled before it is sent, while it is in flight, in the queue, and when it is \
+         first: reported once, and nothing is left behind.",
         "kazoo: a cancel left behind made the next acquire fail";
-    closed_in_every_phase, "A machine is closed before it acquires, without a connection, while the create is under way, in the line, and as a holder: it says nothing more and goes when the server has answered.",
+    closed_in_every_phase,
+        "A machine is closed before it acquires, without a connection, while the create is in flight, in \
+         the queue, and as a holder: it reports nothing more, and ends when the server has answered.",
         "redisson#1966: zombies";
-    closed_while_suspended, "A holder without a connection is closed: the machine lives on until its node is deleted, or its session over.";
+    closed_while_suspended,
+        "A holder without a connection is closed: the machine lives on until its node is deleted, or its \
+         session is over.";
 }
 
-fn timeout_in_the_line(story: &mut Recorder) {
+fn timeout_in_the_queue(story: &mut Recorder) {
     warm(story);
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).created(3, 41);
     story.children(&[&other(2), &own(key, 3)]).answer_routine();
     story.waits_for(Some("acquire-timeout")).timeout();
-    story.says(&["delete"]);
-    story.fail("delete", "unknown").says(&[]).waits_for(Some("retry"));
-    story.timeout().says(&["delete"]).error("delete", code::NO_NODE);
-    story.says(&["refused timeout"]);
+    story.returns(&["delete"]);
+    story
+        .fail("delete", "unknown")
+        .returns(&[])
+        .waits_for(Some("retry"));
+    story
+        .timeout()
+        .returns(&["delete"])
+        .error("delete", code::NO_NODE);
+    story.returns(&["refused timeout"]);
     story.close(key).leaves(0);
 }
 
@@ -72,9 +113,9 @@ fn timeout_is_not_started_anew(story: &mut Recorder) {
     story.children(&[&first, &own(key, 3)]).answer_routine();
     story
         .timeout_after(1000)
-        .says(&["delete"])
+        .returns(&["delete"])
         .done("delete")
-        .says(&["refused timeout"]);
+        .returns(&["refused timeout"]);
 }
 
 fn timeout_before_the_create_is_answered(story: &mut Recorder) {
@@ -83,11 +124,11 @@ fn timeout_before_the_create_is_answered(story: &mut Recorder) {
     story
         .acquire_within(key, 200_000)
         .timeout()
-        .says(&["refused unreachable"]);
+        .returns(&["refused unreachable"]);
     story.waits_for(Some("renew"));
-    story.after(10_000).created(3, 41).says(&["delete"]);
-    story.children(&[&own(key, 3)]).says(&[]);
-    story.done("delete").says(&[]).close(key).leaves(0);
+    story.after(10_000).created(3, 41).returns(&["delete"]);
+    story.children(&[&own(key, 3)]).returns(&[]);
+    story.done("delete").returns(&[]).close(key).leaves(0);
 }
 
 fn timeout_and_the_create_is_lost(story: &mut Recorder) {
@@ -96,11 +137,13 @@ fn timeout_and_the_create_is_lost(story: &mut Recorder) {
     story
         .acquire_within(key, 200_000)
         .timeout()
-        .says(&["refused unreachable"]);
-    story.disconnected().says(&[]);
-    story.connected(1).says(&["check", "sync", "check", "children"]);
+        .returns(&["refused unreachable"]);
+    story.disconnected().returns(&[]);
+    story
+        .connected(1)
+        .returns(&["check", "sync", "check", "children"]);
     story.answer_routine().children(&[&other(2), &own(key, 3)]);
-    story.says(&["delete"]).done("delete").close(key).leaves(0);
+    story.returns(&["delete"]).done("delete").close(key).leaves(0);
 }
 
 fn search_on_a_deposed_leader(story: &mut Recorder) {
@@ -108,12 +151,12 @@ fn search_on_a_deposed_leader(story: &mut Recorder) {
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).timeout();
     story.disconnected().given(1);
-    story.says(&["check", "sync", "check", "children"]);
+    story.returns(&["check", "sync", "check", "children"]);
     // It answers the sync, and closes its connections when it misses its followers.
-    story.done("sync").says(&[]).after(3_000_000).disconnected();
-    story.given(1).says(&["check", "sync", "check", "children"]);
+    story.done("sync").returns(&[]).after(3_000_000).disconnected();
+    story.given(1).returns(&["check", "sync", "check", "children"]);
     story.answer_routine().children(&[&other(2), &own(key, 3)]);
-    story.says(&["delete"]).done("delete").close(key).leaves(0);
+    story.returns(&["delete"]).done("delete").close(key).leaves(0);
 }
 
 fn search_behind_a_refused_barrier(story: &mut Recorder) {
@@ -123,10 +166,10 @@ fn search_behind_a_refused_barrier(story: &mut Recorder) {
     story.disconnected().connected(1);
     // The first one is the session lease's.
     story.checked().error("sync", code::THROTTLED);
-    story.children(&[&other(2)]).says(&[]).waits_for(Some("retry"));
-    story.timeout().says(&["sync", "check", "children"]);
+    story.children(&[&other(2)]).returns(&[]).waits_for(Some("retry"));
+    story.timeout().returns(&["sync", "check", "children"]);
     story.answer_routine().children(&[&other(2), &own(key, 3)]);
-    story.says(&["delete"]).done("delete").close(key).leaves(0);
+    story.returns(&["delete"]).done("delete").close(key).leaves(0);
 }
 
 fn timeout_before_a_retry(story: &mut Recorder) {
@@ -135,46 +178,46 @@ fn timeout_before_a_retry(story: &mut Recorder) {
     story.acquire_within(key, 4000).error("create", code::THROTTLED);
     story
         .error("children", code::THROTTLED)
-        .says(&[])
+        .returns(&[])
         .waits_for(Some("acquire-timeout"));
     story
         .timeout()
-        .says(&["refused unreachable"])
+        .returns(&["refused unreachable"])
         .waits_for(Some("renew"));
     story.close(key).leaves(0);
 }
 
-fn leave_the_line(story: &mut Recorder) -> u64 {
+fn leave_the_queue(story: &mut Recorder) -> u64 {
     warm(story);
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).created(3, 41);
     story.children(&[&other(2), &own(key, 3)]).answer_routine();
     story
         .timeout()
-        .says(&["delete"])
+        .returns(&["delete"])
         .waits_for(Some("acquire-timeout"));
     key
 }
 
 fn timeout_and_the_delete_takes_long(story: &mut Recorder) {
-    let key = leave_the_line(story);
-    story.timeout_after(500_000).says(&["refused timeout"]);
+    let key = leave_the_queue(story);
+    story.timeout_after(500_000).returns(&["refused timeout"]);
     story.close(key).leaves(1);
-    story.done("delete").says(&[]).leaves(0);
+    story.done("delete").returns(&[]).leaves(0);
 }
 
 fn timeout_and_cut_off(story: &mut Recorder) {
-    let key = leave_the_line(story);
-    story.session_is("suspended").says(&["refused timeout"]);
-    story.fail("delete", "unknown").says(&[]).waits_for(None);
-    story.connected(1).says(&["check", "delete"]);
-    story.done("delete").says(&[]).close(key).leaves(0);
+    let key = leave_the_queue(story);
+    story.session_is("suspended").returns(&["refused timeout"]);
+    story.fail("delete", "unknown").returns(&[]).waits_for(None);
+    story.connected(1).returns(&["check", "delete"]);
+    story.done("delete").returns(&[]).close(key).leaves(0);
 }
 
 fn cancelled_while_leaving(story: &mut Recorder) {
-    let key = leave_the_line(story);
-    story.cancel(key).says(&["refused timeout"]);
-    story.done("delete").says(&[]).close(key).leaves(0);
+    let key = leave_the_queue(story);
+    story.cancel(key).returns(&["refused timeout"]);
+    story.done("delete").returns(&[]).close(key).leaves(0);
 }
 
 fn timeout_while_suspended(story: &mut Recorder) {
@@ -182,32 +225,40 @@ fn timeout_while_suspended(story: &mut Recorder) {
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).created(3, 41);
     story.children(&[&other(2), &own(key, 3)]).answer_routine();
-    story.disconnected().timeout().says(&["refused timeout"]);
-    story.after(300_000).connected(1).says(&["check", "delete"]);
-    story.done("delete").says(&[]).close(key).leaves(0);
+    story.disconnected().timeout().returns(&["refused timeout"]);
+    story.after(300_000).connected(1).returns(&["check", "delete"]);
+    story.done("delete").returns(&[]).close(key).leaves(0);
 }
 
 fn timeout_unconfirmed(story: &mut Recorder) {
     story.given(1);
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).created(3, 41);
-    story.children(&[&own(key, 3)]).says(&[]).timeout().says(&[]);
+    story
+        .children(&[&own(key, 3)])
+        .returns(&[])
+        .timeout()
+        .returns(&[]);
     story.silence("sync").timeout_after(4_500_000);
-    story.says(&["sync", "delete"]).done("delete");
-    story.says(&["refused unreachable"]);
+    story.returns(&["sync", "delete"]).done("delete");
+    story.returns(&["refused unreachable"]);
 }
 
 fn timeout_while_unproved(story: &mut Recorder) {
     story.given(1).done("sync");
     let key = story.open(&settings());
     story.try_acquire(key).created(3, 41);
-    story.children(&[&own(key, 3)]).says(&[]);
+    story.children(&[&own(key, 3)]).returns(&[]);
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).created(4, 42);
     story.children(&[&own(key, 4)]).waits_for(Some("acquire-timeout"));
-    story.timeout().says(&[]).waits_for(Some("renew"));
-    story.timeout().says(&["sync"]).done("sync").says(&["check"]);
-    story.checked().says(&["acquired", "acquired"]);
+    story.timeout().returns(&[]).waits_for(Some("renew"));
+    story
+        .timeout()
+        .returns(&["sync"])
+        .done("sync")
+        .returns(&["check"]);
+    story.checked().returns(&["acquired", "acquired"]);
 }
 
 fn permit_while_unproved(story: &mut Recorder) {
@@ -232,19 +283,19 @@ fn first_in_the_queue(story: &mut Recorder, key: u64) {
     let number = story.reply_data("2", 0, 9);
     story.answer("get", number);
     story.created_at(&format!("{DIR}/locks/{}", own(key, 3)), 41);
-    story.children(&[&own(key, 3)]).says(&[]);
+    story.children(&[&own(key, 3)]).returns(&[]);
 }
 
-/// The acquire's time ends, and then the session's proof comes.
+/// The acquire timeout ends, and then the session's proof comes.
 fn permit_with_the_proof(story: &mut Recorder, key: u64) {
-    story.waits_for(Some("acquire-timeout")).timeout().says(&[]);
-    story.waits_for(Some("renew")).timeout().says(&["sync"]);
-    story.done("sync").says(&["check"]).checked();
-    story.says(&["create", "children"]);
-    // The time that the acquire had at first is over.
-    story.input(Input::Timeout).says(&[]);
+    story.waits_for(Some("acquire-timeout")).timeout().returns(&[]);
+    story.waits_for(Some("renew")).timeout().returns(&["sync"]);
+    story.done("sync").returns(&["check"]).checked();
+    story.returns(&["create", "children"]);
+    // The original acquire timeout is over.
+    story.input(Input::Timeout).returns(&[]);
     take(story, key, &[]);
-    story.says(&["acquired", "delete"]);
+    story.returns(&["acquired", "delete"]);
 }
 
 fn many_locks_while_unproved(story: &mut Recorder) {
@@ -253,91 +304,106 @@ fn many_locks_while_unproved(story: &mut Recorder) {
     story.acquire_within(key, 200_000);
     enqueued(story, key);
     story.children(&[&own(key, 3)]).present(41);
-    story.children(&[&own(key, 8)]).present(41).says(&[]);
+    story.children(&[&own(key, 8)]).present(41).returns(&[]);
     story.waits_for(Some("acquire-timeout"));
-    story.timeout().says(&[]).waits_for(Some("renew"));
-    story.timeout().says(&["sync"]).done("sync").says(&["check"]);
-    story.checked().says(&["acquired"]);
+    story.timeout().returns(&[]).waits_for(Some("renew"));
+    story
+        .timeout()
+        .returns(&["sync"])
+        .done("sync")
+        .returns(&["check"]);
+    story.checked().returns(&["acquired"]);
 }
 
 fn timeout_behind_a_standstill(story: &mut Recorder) {
     story.connected(1).done("sync");
     let key = story.open(&settings());
-    story.try_acquire(key).says(&["create", "children"]);
+    story.try_acquire(key).returns(&["create", "children"]);
     story.after(8_400_000).created(3, 41);
-    story.children(&[&own(key, 3)]).says(&[]);
-    story.timeout_after(1000).says(&["check"]);
-    story.checked().says(&["sync"]);
-    story.done("sync").says(&[]).waits_for(Some("renew"));
-    story.timeout().says(&["sync"]).done("sync").says(&["sync"]);
-    story.done("sync").says(&["acquired"]);
+    story.children(&[&own(key, 3)]).returns(&[]);
+    story.timeout_after(1000).returns(&["check"]);
+    story.checked().returns(&["sync"]);
+    story.done("sync").returns(&[]).waits_for(Some("renew"));
+    story.timeout().returns(&["sync"]).done("sync").returns(&["sync"]);
+    story.done("sync").returns(&["acquired"]);
 }
 
 fn cancelled_in_every_phase(story: &mut Recorder) {
     let key = acquire(story);
-    story.cancel(key).says(&["refused cancelled"]);
+    story.cancel(key).returns(&["refused cancelled"]);
     story.connected(1).answer_routine();
-    story.acquire(key).says(&["create", "children"]);
-    story.cancel(key).says(&["refused cancelled"]);
+    story.acquire(key).returns(&["create", "children"]);
+    story.cancel(key).returns(&["refused cancelled"]);
     story
         .fail("create", "not-sent")
         .fail("children", "not-sent")
-        .says(&[]);
+        .returns(&[]);
     story.acquire(key).created(3, 41);
     story
         .children(&[&other(2), &super::own_of_attempt(key, 2, 3)])
         .answer_routine();
     story
         .cancel(key)
-        .says(&["delete"])
+        .returns(&["delete"])
         .done("delete")
-        .says(&["refused cancelled"]);
+        .returns(&["refused cancelled"]);
     story.disconnected().session_is("expired").given(2);
     story.acquire(key).created(4, 44);
-    story.children(&[&super::own_of_attempt(key, 3, 4)]).says(&[]);
+    story.children(&[&super::own_of_attempt(key, 3, 4)]).returns(&[]);
     story
         .cancel(key)
-        .says(&["delete"])
+        .returns(&["delete"])
         .done("delete")
-        .says(&["refused cancelled"]);
+        .returns(&["refused cancelled"]);
     story.close(key).leaves(0);
 }
 
 fn closed_in_every_phase(story: &mut Recorder) {
     let idle = story.open(&settings());
-    story.close(idle).says(&[]).leaves(0);
+    story.close(idle).returns(&[]).leaves(0);
     let entering = acquire(story);
-    story.close(entering).says(&[]).leaves(0);
+    story.close(entering).returns(&[]).leaves(0);
     let holder = hold_after(story);
     let waiter = acquire(story);
     story.created(4, 42).children(&[&own(holder, 3), &own(waiter, 4)]);
     story.answer_routine();
     let creating = acquire(story);
-    story.close(creating).says(&[]).close(waiter).says(&["delete"]);
-    story.created(5, 43).says(&["delete"]).done("delete").leaves(2);
+    story
+        .close(creating)
+        .returns(&[])
+        .close(waiter)
+        .returns(&["delete"]);
+    story.created(5, 43).returns(&["delete"]).done("delete").leaves(2);
     story.done("delete").leaves(1);
-    story.close(holder).says(&["delete"]).close(holder).says(&[]);
-    story.done("delete").says(&[]).leaves(0);
+    story
+        .close(holder)
+        .returns(&["delete"])
+        .close(holder)
+        .returns(&[]);
+    story.done("delete").returns(&[]).leaves(0);
 }
 
 fn hold_after(story: &mut Recorder) -> u64 {
     story.connected(1);
     let key = acquire(story);
     story.done("sync");
-    story.created(3, 41).children(&[&own(key, 3)]).says(&["acquired"]);
+    story
+        .created(3, 41)
+        .children(&[&own(key, 3)])
+        .returns(&["acquired"]);
     key
 }
 
 fn closed_while_suspended(story: &mut Recorder) {
     let holder = hold(story);
-    story.disconnected().close(holder).says(&[]).leaves(1);
-    story.session_is("expired").says(&[]).leaves(0);
+    story.disconnected().close(holder).returns(&[]).leaves(1);
+    story.session_is("expired").returns(&[]).leaves(0);
     story.connected(2);
     let waiter = queue_in(story);
-    story.disconnected().close(waiter).says(&[]).leaves(1);
+    story.disconnected().close(waiter).returns(&[]).leaves(1);
     story
         .connected(2)
-        .says(&["check", "delete"])
+        .returns(&["check", "delete"])
         .done("delete")
         .leaves(0);
 }

@@ -1,37 +1,54 @@
-//! A contender may make its node and not delete it: it stays until the session ends and everybody behind it waits, so it is told.
+//! A contender may create its node and not delete it. The node stays until the session ends and blocks all
+//! contenders behind it, so the application is notified.
 
 use serde_json::json;
 
 use super::{
     DIR, at, code, hold, other, own, queue,
     recipes::{queue_for_many, release_many},
-    semaphore::{lose_the_line, semaphore, take},
+    semaphore::{lose_the_queue_place, semaphore, take},
     warm,
 };
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
-    release_forbidden, "The server does not permit the delete: the application is told, because the lock goes only with its session.";
-    cancel_forbidden, "A waiter gives up, and the server does not permit the delete: told in the place of the cancel, because its node stays in the line.",
-        "Curator and Kazoo answer after the delete, too, and drop what it came to";
-    orphan_forbidden, "What an unanswered create has made is found before the node that is waited with, and may not be deleted: nobody would ever make way.";
-    line_forbidden, "The permit is held, and the place in the line may not be deleted: told at the release of the permit, because the grant is good.";
-    try_forbidden, "A try finds all permits taken; its place in the line may not be deleted.";
-    queue_again_forbidden, "The place in the line was deleted by somebody else, and the permit that was waited with may not be: refused, and not queued for behind it.";
-    many_locks_forbidden, "One of two places may not be deleted at the release: told when both have been answered.";
+    release_forbidden,
+        "The server does not permit the delete: that is reported, because the lock ends only with its \
+         session.";
+    cancel_forbidden,
+        "A waiter gives up, and the server does not permit the delete: that is reported instead of the \
+         cancel, because the node stays in the queue.",
+        "Curator and Kazoo return after the delete, too, and ignore its result";
+    orphan_forbidden,
+        "The node of an unanswered create is found ahead of the contender's own node, and may not be \
+         deleted: refused, because it would block the contender for ever.";
+    queue_place_forbidden,
+        "The permit is held, and the place in the queue may not be deleted: that is reported at the release \
+         of the permit, because the grant is good.";
+    try_forbidden,
+        "A nonblocking acquire finds all permits taken, and its place in the queue may not be deleted.";
+    queue_again_forbidden,
+        "Another client has deleted the place in the queue, and the contender's permit node may not be \
+         deleted: refused, and not enqueued behind that node.";
+    many_locks_forbidden,
+        "One of two places may not be deleted at the release: that is reported when both deletes have been \
+         answered.";
     many_locks_waited_forbidden, "The same for a waiter that gives up.";
 }
 
 fn release_forbidden(story: &mut Recorder) {
     let key = hold(story);
     story.release(key).error("delete", code::NO_AUTH);
-    story.says(&["refused no-permission"]).close(key).leaves(0);
+    story.returns(&["refused no-permission"]).close(key).leaves(0);
 }
 
 fn cancel_forbidden(story: &mut Recorder) {
     let key = queue(story);
-    story.cancel(key).says(&["delete"]).error("delete", code::NO_AUTH);
-    story.says(&["refused no-permission"]).close(key).leaves(0);
+    story
+        .cancel(key)
+        .returns(&["delete"])
+        .error("delete", code::NO_AUTH);
+    story.returns(&["refused no-permission"]).close(key).leaves(0);
 }
 
 fn orphan_forbidden(story: &mut Recorder) {
@@ -42,61 +59,67 @@ fn orphan_forbidden(story: &mut Recorder) {
     story.acquire(key).fail("create", "unknown").children(&[orphan]);
     story
         .timeout()
-        .says(&["sync", "check", "children", "create", "children"]);
+        .returns(&["sync", "check", "children", "create", "children"]);
     let searching = story.last_id("sync");
     story.answer_id(searching, story.reply_done());
     story.answer_id(searching + 1, story.reply_children(&[]));
     story.answer_id(searching + 2, story.reply_children(&[orphan]));
     let attempt = format!("{key:08x}00000000000000000000feed-1");
     let reply = story.reply_data(&attempt, 1, 40);
-    story.answer("get", reply).says(&["delete"]);
+    story.answer("get", reply).returns(&["delete"]);
     story.created_at(&at(second), 41).children(&[orphan, second]);
-    story.says(&["get", "queued", "get"]).answer_routine();
-    story.error("delete", code::NO_AUTH).says(&["delete"]);
+    story.returns(&["get", "queued", "get"]).answer_routine();
+    story.error("delete", code::NO_AUTH).returns(&["delete"]);
     story
         .error("delete", code::NO_AUTH)
-        .says(&["refused no-permission"]);
+        .returns(&["refused no-permission"]);
     story.close(key).leaves(0);
 }
 
-fn line_forbidden(story: &mut Recorder) {
+fn queue_place_forbidden(story: &mut Recorder) {
     let key = semaphore(story);
     take(story, key, &[]);
-    story.says(&["acquired", "delete"]).error("delete", code::NO_AUTH);
-    story.says(&[]).release(key).says(&["delete"]).done("delete");
-    story.says(&["refused no-permission"]).close(key).leaves(0);
+    story
+        .returns(&["acquired", "delete"])
+        .error("delete", code::NO_AUTH);
+    story
+        .returns(&[])
+        .release(key)
+        .returns(&["delete"])
+        .done("delete");
+    story.returns(&["refused no-permission"]).close(key).leaves(0);
 }
 
 fn try_forbidden(story: &mut Recorder) {
     warm(story);
     let settings = json!({"kind": "zookeeper-semaphore", "name": "stock", "prefix": "shop", "permits": 1});
     let key = story.open(&settings);
-    let line = own(key, 3);
+    let place = own(key, 3);
     let number = story.try_acquire(key).reply_data("1", 0, 9);
     story
         .answer("get", number)
-        .created_at(&format!("{DIR}/locks/{line}"), 41)
-        .children(&[&other(2), &line]);
-    story.children(&["a-lease-0000000001"]).says(&["delete"]);
+        .created_at(&format!("{DIR}/locks/{place}"), 41)
+        .children(&[&other(2), &place]);
+    story.children(&["a-lease-0000000001"]).returns(&["delete"]);
     story.error("delete", code::NO_AUTH);
-    story.says(&["refused no-permission"]).close(key).leaves(0);
+    story.returns(&["refused no-permission"]).close(key).leaves(0);
 }
 
 fn queue_again_forbidden(story: &mut Recorder) {
-    let key = lose_the_line(story);
+    let key = lose_the_queue_place(story);
     story.error("delete", code::NO_AUTH);
-    story.says(&["refused no-permission"]).close(key).leaves(0);
+    story.returns(&["refused no-permission"]).close(key).leaves(0);
 }
 
 fn many_locks_forbidden(story: &mut Recorder) {
     let key = release_many(story);
-    story.error("delete", code::NO_AUTH).says(&[]).done("delete");
-    story.says(&["refused no-permission"]).close(key).leaves(0);
+    story.error("delete", code::NO_AUTH).returns(&[]).done("delete");
+    story.returns(&["refused no-permission"]).close(key).leaves(0);
 }
 
 fn many_locks_waited_forbidden(story: &mut Recorder) {
     let key = queue_for_many(story);
-    story.cancel(key).says(&["delete", "delete"]);
-    story.done("delete").says(&[]).error("delete", code::NO_AUTH);
-    story.says(&["refused no-permission"]).close(key).leaves(0);
+    story.cancel(key).returns(&["delete", "delete"]);
+    story.done("delete").returns(&[]).error("delete", code::NO_AUTH);
+    story.returns(&["refused no-permission"]).close(key).leaves(0);
 }

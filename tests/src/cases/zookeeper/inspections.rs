@@ -1,4 +1,4 @@
-//! Inspections: which contenders are found, and what is done when an answer is not the one that was hoped for.
+//! Inspections: which contenders they find, and what follows an unexpected answer.
 
 use serde_json::{Value, json};
 
@@ -9,23 +9,29 @@ use crate::{
 };
 
 cases! { "zookeeper":
-    permits_found, "A semaphore's permits and its queue: the oldest permits are held. The node that the first of the queue has made already is no second contender; that of another one is a waiter.";
-    permits_of_the_first_in_the_queue, "The session that is first in the queue holds a permit, too: both are found.";
+    permits_found,
+        "A semaphore's permits and its queue: the oldest permits are held. The first contender in the queue \
+         has already created a permit node, and is reported once; the owner of another permit node is a \
+         waiter.";
+    permits_of_the_first_in_the_queue,
+        "The session that is first in the queue holds a permit, too: both are found.";
     readers_found_behind_a_writer, "A reader behind a writer waits, though it is a reader.";
     single_found, "A single node is read at once: there is nothing to list.";
-    single_not_found, "A single node that does not exist: nobody holds the lock.";
-    plain_found, "In the layout plain a node's data begin with the attempt: the identifier is what comes behind it.";
+    single_not_found, "The single node does not exist: no client holds the lock.";
+    plain_found, "In the plain layout a node's data begin with the attempt: the identifier follows it.";
     reader_broken, "A reader is broken, and found to be one.";
-    broken_before, "The contender to break has gone when the delete comes: it is broken all the same.";
-    revoked_too_late, "The contender has gone when the request is written: it has not received one.";
-    inspection_answered_in_another_session, "An answer of another session is none: asked again.";
+    broken_before, "The contender to break is gone when the delete comes: it counts as broken all the same.";
+    revoked_too_late,
+        "The contender is gone when the revocation request is written: it has not received the request.";
+    inspection_answered_in_another_session,
+        "An answer of another session does not count: the inspection asks again.";
     inspection_of_a_closed_client, "No session will come: refused, with the reason.";
     inspection_not_authenticated, "The same where the server has not accepted the client's credentials.";
     inspection_unanswered, "The inspection's time ends before the answer comes.";
     inspection_pauses, "After a temporary error it pauses: a timeout that comes early changes nothing.";
 }
 
-fn look(story: &mut Recorder, of: &str, more: &[(&str, Value)]) -> u64 {
+fn inspect(story: &mut Recorder, of: &str, more: &[(&str, Value)]) -> u64 {
     begin(story, &inspection(of, more))
 }
 
@@ -50,9 +56,9 @@ fn lease(number: i32) -> String {
 }
 
 /// A semaphore of two permits, and these in its directories.
-fn look_at_permits(story: &mut Recorder, permits: &[i32], queue: &[i32]) {
-    look(story, "semaphore", &[("permits", json!(2))]);
-    story.says(&["children"]);
+fn inspect_permits(story: &mut Recorder, permits: &[i32], queue: &[i32]) {
+    inspect(story, "semaphore", &[("permits", json!(2))]);
+    story.returns(&["children"]);
     for names in [
         permits.iter().map(|number| lease(*number)).collect::<Vec<_>>(),
         queue.iter().map(|number| other(*number)).collect(),
@@ -63,7 +69,7 @@ fn look_at_permits(story: &mut Recorder, permits: &[i32], queue: &[i32]) {
 }
 
 fn permits_found(story: &mut Recorder) {
-    look_at_permits(story, &[5, 7, 8, 6], &[9, 4]);
+    inspect_permits(story, &[5, 7, 8, 6], &[9, 4]);
     reads(
         story,
         &[
@@ -73,20 +79,20 @@ fn permits_found(story: &mut Recorder) {
             ("till 2", 2, 46),
         ],
     );
-    story.says(&[]);
-    // The first in the queue has made the third permit's node; the fourth one is another waiter's.
+    story.returns(&[]);
+    // The first in the queue has created the third permit's node; the fourth one is another waiter's.
     reads(story, &[("till 5", 5, 49), ("till 3", 3, 44)]);
-    story.says(&["found"]);
+    story.returns(&["found"]);
 }
 
 fn permits_of_the_first_in_the_queue(story: &mut Recorder) {
-    look_at_permits(story, &[5], &[9]);
+    inspect_permits(story, &[5], &[9]);
     reads(story, &[("till 1", 1, 45), ("till 1", 1, 49)]);
-    story.says(&["found"]);
+    story.returns(&["found"]);
 }
 
 fn readers_found_behind_a_writer(story: &mut Recorder) {
-    look(story, "read-write", &[]);
+    inspect(story, "read-write", &[]);
     let names = [
         "_c_a-__READ__0000000004",
         "_c_b-__WRIT__0000000003",
@@ -103,114 +109,114 @@ fn readers_found_behind_a_writer(story: &mut Recorder) {
             ("till 5", 5, 45),
         ],
     );
-    story.says(&["found"]);
+    story.returns(&["found"]);
 }
 
 fn single_found(story: &mut Recorder) {
-    look(
+    inspect(
         story,
         "single",
         &[("layout", json!("plain")), ("node_prefix", json!("lock"))],
     );
-    story.says(&["get"]);
+    story.returns(&["get"]);
     reads(story, &[("0000000100000000000000000000feed-1 till 1", 1, 41)]);
-    story.says(&["found"]);
+    story.returns(&["found"]);
 }
 
 fn single_not_found(story: &mut Recorder) {
-    let key = look(
+    let key = inspect(
         story,
         "single",
         &[("layout", json!("plain")), ("node_prefix", json!("lock"))],
     );
-    story.error("get", code::NO_NODE).says(&["found"]);
+    story.error("get", code::NO_NODE).returns(&["found"]);
     story.close(key).leaves(0);
 }
 
 fn plain_found(story: &mut Recorder) {
-    look(story, "mutex", &[("layout", json!("plain"))]);
+    inspect(story, "mutex", &[("layout", json!("plain"))]);
     story.children(&["node_0000000001", "node_0000000002", "notes"]);
     let data = "0000000100000000000000000000feed-1";
     reads(story, &[(&format!("{data} till 1"), 1, 41), (data, 2, 42)]);
-    story.says(&["found"]);
+    story.returns(&["found"]);
 }
 
-fn mean(story: &mut Recorder, action: &str, node: &str) -> u64 {
+fn act_on(story: &mut Recorder, action: &str, node: &str) -> u64 {
     let more = [
         ("action", json!(action)),
         ("node", json!(at(node))),
         ("fence", json!("43")),
     ];
-    let key = look(story, "read-write", &more);
+    let key = inspect(story, "read-write", &more);
     reads(story, &[("till 3", 3, 43)]);
     key
 }
 
 fn reader_broken(story: &mut Recorder) {
-    mean(story, "break", "_c_a-__READ__0000000004");
-    story.says(&["delete"]).done("delete").says(&["found"]);
+    act_on(story, "break", "_c_a-__READ__0000000004");
+    story.returns(&["delete"]).done("delete").returns(&["found"]);
 }
 
 fn broken_before(story: &mut Recorder) {
-    mean(story, "break", "_c_b-__WRIT__0000000003");
+    act_on(story, "break", "_c_b-__WRIT__0000000003");
     story
-        .says(&["delete"])
+        .returns(&["delete"])
         .error("delete", code::NO_NODE)
-        .says(&["found"]);
+        .returns(&["found"]);
 }
 
 fn revoked_too_late(story: &mut Recorder) {
-    mean(story, "revoke", "_c_b-__WRIT__0000000003");
-    story.says(&["set"]).error("set", code::NO_NODE);
-    story.says(&["refused no-contender"]);
+    act_on(story, "revoke", "_c_b-__WRIT__0000000003");
+    story.returns(&["set"]).error("set", code::NO_NODE);
+    story.returns(&["refused no-contender"]);
 }
 
 fn inspection_answered_in_another_session(story: &mut Recorder) {
-    look(story, "mutex", &[]);
+    inspect(story, "mutex", &[]);
     let (session, names) = ("2".into(), vec![other(1)]);
     let reply = Reply::Children { session, names };
-    story.answer("children", reply).says(&[]);
-    story.waits_for(Some("retry")).timeout().says(&["children"]);
+    story.answer("children", reply).returns(&[]);
+    story.waits_for(Some("retry")).timeout().returns(&["children"]);
     let first = other(1);
-    story.children(&[&first]).says(&["get"]);
-    // The answer to the list that has been given up is none to the read.
+    story.children(&[&first]).returns(&["get"]);
+    // The answer to the abandoned list is no answer to the read.
     let reply = story.reply_children(&[]);
     let id = story.last_id("children");
-    story.answer_id(id, reply).says(&[]);
+    story.answer_id(id, reply).returns(&[]);
     reads(story, &[("till 1", 1, 41)]);
-    story.says(&["found"]);
+    story.returns(&["found"]);
 }
 
 fn inspection_of_a_closed_client(story: &mut Recorder) {
-    let key = look(story, "mutex", &[]);
-    story.session_is("closed").says(&["refused connection-closed"]);
-    story.acquire(key).says(&["refused connection-closed"]);
+    let key = inspect(story, "mutex", &[]);
+    story.session_is("closed").returns(&["refused connection-closed"]);
+    story.acquire(key).returns(&["refused connection-closed"]);
 }
 
 fn inspection_not_authenticated(story: &mut Recorder) {
-    let key = look(story, "mutex", &[]);
-    story.session_is("auth-failed").says(&["refused auth-failed"]);
-    story.acquire(key).says(&["refused auth-failed"]);
+    let key = inspect(story, "mutex", &[]);
+    story.session_is("auth-failed").returns(&["refused auth-failed"]);
+    story.acquire(key).returns(&["refused auth-failed"]);
 }
 
 fn inspection_unanswered(story: &mut Recorder) {
     super::warm(story);
     let key = story.open(&inspection("mutex", &[]));
-    story.acquire_within(key, 200_000).says(&["children"]);
+    story.acquire_within(key, 200_000).returns(&["children"]);
     story.waits_for(Some("acquire-timeout")).timeout();
-    story.says(&["refused unreachable"]);
+    story.returns(&["refused unreachable"]);
     story.misuse(Input::Cancel { key }, "not-waiting");
-    story.children(&[]).says(&[]).close(key).leaves(0);
+    story.children(&[]).returns(&[]).close(key).leaves(0);
 }
 
 fn inspection_pauses(story: &mut Recorder) {
-    let key = look(story, "mutex", &[]);
-    story.error("children", code::THROTTLED).says(&[]);
-    story.waits_for(Some("retry")).timeout_after(1).says(&[]);
-    story.timeout().says(&["children"]);
+    let key = inspect(story, "mutex", &[]);
+    story.error("children", code::THROTTLED).returns(&[]);
+    story.waits_for(Some("retry")).timeout_after(1).returns(&[]);
+    story.timeout().returns(&["children"]);
     story
         .cancel(key)
-        .says(&["refused cancelled"])
+        .returns(&["refused cancelled"])
         .close(key)
         .leaves(0);
 }

@@ -1,4 +1,4 @@
-//! What no driver and no application should do, and what is harmless all the same.
+//! Misuse by drivers and applications, which does no harm.
 
 use super::{acquire, at, hold, other, own, settings, warm};
 use crate::{
@@ -7,11 +7,17 @@ use crate::{
 };
 
 cases! { "zookeeper":
-    intents_that_make_no_sense, "Intents in the wrong state are misuse and change nothing: the lock is held as before.";
-    unknown_keys_and_commands, "Keys and ids that never were are misuse; closing what has gone is not.";
-    replies_of_the_wrong_shape, "A reply that does not fit its command is misuse and counts as unknown: the acquire recovers.";
-    created_somewhere_else, "A created node that is not the one asked for is of the wrong shape: taken for our own, it would be looked for in vain.";
-    late_and_doubled_outcomes, "Outcomes of commands settled before, of machines gone, of watches already fired: nothing changes.";
+    intents_that_make_no_sense,
+        "Intents in the wrong state are misuse and change nothing: the lock is held as before.";
+    unknown_keys_and_commands, "Unknown keys and ids are misuse; closing a machine that is gone is not.";
+    replies_of_the_wrong_shape,
+        "A reply that does not fit its command is misuse and counts as unknown: the acquire recovers.";
+    created_somewhere_else,
+        "A created node with another path than the request has the wrong shape: if it counted as the \
+         contender's own, no list would show it.";
+    late_and_doubled_outcomes,
+        "Outcomes of completed commands and of machines that are gone, and events of watches that have \
+         already fired: nothing changes.";
     after_the_shutdown, "A hub that was shut down opens nothing.";
 }
 
@@ -23,7 +29,7 @@ fn intents_that_make_no_sense(story: &mut Recorder) {
         (Input::Extend { key }, "not-held"),
         (Input::Cancel { key }, "not-waiting"),
     ] {
-        story.misuse(input, misuse).says(&[]);
+        story.misuse(input, misuse).returns(&[]);
     }
     story.acquire(key).misuse(
         Input::Acquire {
@@ -32,8 +38,11 @@ fn intents_that_make_no_sense(story: &mut Recorder) {
         },
         "busy",
     );
-    story.misuse(Input::Release { key }, "not-held").says(&[]);
-    story.created(3, 41).children(&[&own(key, 3)]).says(&["acquired"]);
+    story.misuse(Input::Release { key }, "not-held").returns(&[]);
+    story
+        .created(3, 41)
+        .children(&[&own(key, 3)])
+        .returns(&["acquired"]);
     story
         .misuse(Input::Try { key }, "busy")
         .misuse(Input::Cancel { key }, "not-waiting");
@@ -45,7 +54,7 @@ fn intents_that_make_no_sense(story: &mut Recorder) {
         },
         "busy",
     );
-    story.done("delete").says(&["released"]);
+    story.done("delete").returns(&["released"]);
     story.misuse(Input::Release { key }, "not-held");
 }
 
@@ -59,16 +68,16 @@ fn unknown_keys_and_commands(story: &mut Recorder) {
         },
         "unknown-key",
     );
-    story.close(77).says(&[]);
+    story.close(77).returns(&[]);
     for id in [0, 99] {
         let failure = "unknown".to_owned();
         story
             .misuse(Input::Fail { id, failure }, "unknown-command")
-            .says(&[]);
+            .returns(&[]);
         let (session, event) = ("1".to_owned(), "deleted".to_owned());
         story
             .misuse(Input::Watch { id, session, event }, "unknown-command")
-            .says(&[]);
+            .returns(&[]);
     }
     story.close(key).misuse(Input::Release { key }, "unknown-key");
 }
@@ -77,27 +86,30 @@ fn replies_of_the_wrong_shape(story: &mut Recorder) {
     story.connected(1);
     let key = acquire(story);
     let (nothing, done) = (story.reply_children(&[]), story.reply_done());
-    story.answer_wrongly("sync", nothing.clone()).says(&[]);
-    story.answer_wrongly("create", done.clone()).says(&[]);
+    story.answer_wrongly("sync", nothing.clone()).returns(&[]);
+    story.answer_wrongly("create", done.clone()).returns(&[]);
     story
         .answer_wrongly("children", done)
-        .says(&[])
+        .returns(&[])
         .waits_for(Some("retry"));
     // The create counts as unknown: the second one finds the first one's node.
     story.timeout().timeout().answer_routine().created(4, 44);
     story
         .children(&[&own(key, 3), &own(key, 4)])
-        .says(&["get", "children"]);
-    story.answer_wrongly("get", nothing).says(&[]);
-    story.children(&[&own(key, 3), &own(key, 4)]).says(&[]).timeout();
-    story.answer_routine().children(&[&own(key, 3), &own(key, 4)]);
-    story.says(&["get", "children"]).present(41);
+        .returns(&["get", "children"]);
+    story.answer_wrongly("get", nothing).returns(&[]);
     story
         .children(&[&own(key, 3), &own(key, 4)])
-        .says(&["delete", "acquired"]);
+        .returns(&[])
+        .timeout();
+    story.answer_routine().children(&[&own(key, 3), &own(key, 4)]);
+    story.returns(&["get", "children"]).present(41);
+    story
+        .children(&[&own(key, 3), &own(key, 4)])
+        .returns(&["delete", "acquired"]);
     story.release(key);
     let wrong = story.reply_node(1, 1);
-    story.answer_wrongly("delete", wrong).says(&[]);
+    story.answer_wrongly("delete", wrong).returns(&[]);
 }
 
 fn created_somewhere_else(story: &mut Recorder) {
@@ -105,10 +117,13 @@ fn created_somewhere_else(story: &mut Recorder) {
     let key = acquire(story);
     for path in ["/elsewhere/x-lock-0000000003".to_owned(), at("notes")] {
         let reply = story.reply_created(&path, 41);
-        story.answer_wrongly("create", reply).children(&[]).says(&[]);
-        story.timeout().says(&["create", "children"]);
+        story.answer_wrongly("create", reply).children(&[]).returns(&[]);
+        story.timeout().returns(&["create", "children"]);
     }
-    story.created(5, 44).children(&[&own(key, 5)]).says(&["acquired"]);
+    story
+        .created(5, 44)
+        .children(&[&own(key, 5)])
+        .returns(&["acquired"]);
 }
 
 fn late_and_doubled_outcomes(story: &mut Recorder) {
@@ -120,32 +135,32 @@ fn late_and_doubled_outcomes(story: &mut Recorder) {
         .children(&[&other(2), &own(key, 3)])
         .answer_routine();
     let reply = story.reply_created(&at(&own(key, 9)), 90);
-    story.answer_id(create, reply).says(&[]);
-    story.fail_id(create, "closed").says(&[]);
+    story.answer_id(create, reply).returns(&[]);
+    story.fail_id(create, "closed").returns(&[]);
     let reply = story.reply_children(&[&own(key, 3)]);
-    story.answer_id(list, reply).says(&[]);
+    story.answer_id(list, reply).returns(&[]);
     let watch = story.watch_on(&at(&other(2)));
-    story.fail_id(watch, "unknown").says(&[]);
-    story.watch_id(watch, "deleted").says(&["acquired"]);
+    story.fail_id(watch, "unknown").returns(&[]);
+    story.watch_id(watch, "deleted").returns(&["acquired"]);
     let reply = story.reply_node(1, 40);
     story
         .answer_id(watch, reply)
-        .says(&[])
+        .returns(&[])
         .watch_id(watch, "deleted")
-        .says(&[]);
+        .returns(&[]);
     story.release(key).done("delete").close(key).leaves(0);
     story
         .fail_id(create, "unknown")
-        .says(&[])
+        .returns(&[])
         .watch_id(watch, "gone")
-        .says(&[]);
+        .returns(&[]);
 }
 
 fn after_the_shutdown(story: &mut Recorder) {
     let key = hold(story);
     story
         .shutdown()
-        .says(&["delete"])
+        .returns(&["delete"])
         .misuse(Input::Extend { key }, "unknown-key");
     let contender = "f".repeat(32);
     let open = Input::Open {
@@ -154,5 +169,5 @@ fn after_the_shutdown(story: &mut Recorder) {
         seed: 1,
     };
     story.misuse(open, "client-closed").done("delete").leaves(0);
-    story.shutdown().says(&[]);
+    story.shutdown().returns(&[]);
 }

@@ -10,21 +10,21 @@ mod inspections;
 mod late_releases;
 mod layouts;
 mod leaving;
-mod line;
 mod lost_replies;
 mod many;
 mod misuse;
 mod owners;
 mod permits;
 mod read_write;
+mod recheck;
 mod recipes;
 mod recognition;
 mod refusals;
-mod second_look;
 mod semaphore;
 mod sessions;
 mod setbacks;
 mod single;
+mod wait_queue;
 mod watches;
 
 use serde_json::{Value, json};
@@ -33,12 +33,12 @@ use crate::transcript::Recorder;
 
 pub(super) fn cases() -> Vec<super::Case> {
     [
-        line::cases(),
+        wait_queue::cases(),
         directory::cases(),
         lost_replies::cases(),
         watches::cases(),
         sessions::cases(),
-        second_look::cases(),
+        recheck::cases(),
         semaphore::cases(),
         single::cases(),
         confirmations::cases(),
@@ -70,14 +70,14 @@ fn settings() -> Value {
     json!({"kind": "zookeeper-mutex", "name": "stock", "prefix": "shop"})
 }
 
-/// A session that is known to be alive, with no confirmation under way: what an acquire finds as a rule.
+/// A session that is proved, with no confirmation in flight: the usual state at an acquire.
 fn warm(story: &mut Recorder) {
     story.connected(1).done("sync");
     let key = story.open(&settings());
     story.close(key);
 }
 
-/// A machine that has asked for the lock.
+/// A machine that has requested the lock.
 fn acquire(story: &mut Recorder) -> u64 {
     let key = story.open(&settings());
     story.acquire(key);
@@ -88,7 +88,10 @@ fn acquire(story: &mut Recorder) -> u64 {
 fn hold(story: &mut Recorder) -> u64 {
     warm(story);
     let key = acquire(story);
-    story.created(3, 41).children(&[&own(key, 3)]).says(&["acquired"]);
+    story
+        .created(3, 41)
+        .children(&[&own(key, 3)])
+        .returns(&["acquired"]);
     key
 }
 
@@ -97,7 +100,7 @@ fn queue(story: &mut Recorder) -> u64 {
     warm(story);
     let key = acquire(story);
     story.created(3, 41).children(&[&other(2), &own(key, 3)]);
-    story.says(&["get", "queued", "get"]).answer_routine();
+    story.returns(&["get", "queued", "get"]).answer_routine();
     key
 }
 

@@ -9,26 +9,51 @@ use crate::{
 };
 
 cases! { "zookeeper":
-    owner_again, "An owner acquires what it holds: a further hold of the same grant, without a request. Only the last release reaches the server.";
-    owner_contends_anew, "While the last release is under way, the owner acquires again: with a contender of its own.";
-    owner_beside_a_foreign_contender, "A contender of another layout is in the queue: each hold learns of it.";
-    owner_joins_after_an_extension, "A hold that joins learns the time until which the grant has been extended.";
-    owner_writes_twice, "The writer is held twice: the release of one hold does not reach the server. The other one becomes a reader's, and cannot do so again.";
-    owner_waits, "An owner that waits for a lock cannot wait for it twice. Once it cancels, it may acquire again.";
-    owner_closes_its_first, "The application closes the first acquire, and then the second: the machine goes with the last one.";
-    owner_closes_its_last, "The application closes the last hold, and keeps the key of the first: the lock is released without an event.";
-    owner_told_together, "What happens to the grant, each hold learns: extended, suspended, resumed, requested. A hold that joins learns what is true.";
+    owner_again,
+        "An owner acquires what it holds: a further hold of the same grant, without a request. Only the \
+         last release reaches the server.";
+    owner_contends_anew,
+        "While the last release is under way, the owner acquires again: with a contender of its own.";
+    owner_beside_a_foreign_contender,
+        "A contender of another layout is in the queue: each hold receives the event.";
+    owner_joins_after_an_extension,
+        "A hold that joins receives the time until which the grant has been extended.";
+    owner_writes_twice,
+        "The writer is held twice: the release of one hold does not reach the server. The other one becomes \
+         a reader's, and cannot do so again.";
+    owner_waits,
+        "An owner that waits for a lock cannot wait for it twice. Once it cancels, it may acquire again.";
+    owner_closes_its_first,
+        "The application closes the first acquire, and then the second: the machine goes with the last one.";
+    owner_closes_its_last,
+        "The application closes the last hold, and keeps the key of the first: the lock is released without \
+         an event.";
+    owner_holds_notified_together,
+        "Each hold receives all events of the grant: extended, suspended, resumed, requested. A hold that \
+         joins receives the present state.";
     owner_lost, "The session has ended: every hold is lost.";
-    owner_lost_by_the_clock, "The grant is over by the client's clock, and its machine has not noticed: the owner contends anew.";
-    owner_releases_after_the_end, "A hold that is not the last one is released after the grant's time: every hold is lost.";
-    owner_writes_and_reads, "An owner holds the writer and the reader. When it releases the writer, the grant becomes a reader's; it cannot write again.";
-    owner_downgrades, "Two holds of the writer become the reader's one after the other. The server learns of the last one.";
+    owner_lost_by_the_clock,
+        "The grant is over by the client's clock, and its machine has not noticed: the owner contends anew.";
+    owner_releases_after_the_end,
+        "A hold that is not the last one is released after the grant's time: every hold is lost.";
+    owner_writes_and_reads,
+        "An owner holds the writer and the reader. When it releases the writer, the grant becomes a \
+         reader's; it cannot write again.";
+    owner_downgrades,
+        "Two holds of the writer become the reader's one after the other. Only the last downgrade reaches \
+         the server.";
     owner_downgrade_forbidden, "The server refuses to downgrade: the hold is a writer's as before.";
-    owner_release_of_the_writer_forbidden, "The server refuses to downgrade as the writer is released: that hold is over, the reader's stays.";
-    owner_releases_both, "The last reader is released while the writer's release waits for the downgrade: both end with the release.";
-    owner_closes_while_downgrading, "A hold is closed while its downgrade is under way: it gets no event, and the reader's stays.";
-    owner_closes_a_release_under_way, "The writer's hold is closed while its release waits for the downgrade: it gets no event.";
-    owner_lost_while_downgrading, "The grant is lost while the writer's release waits for the downgrade: both holds are lost.";
+    owner_release_of_the_writer_forbidden,
+        "The server refuses to downgrade as the writer is released: that hold is over, the reader's stays.";
+    owner_releases_both,
+        "The last reader is released while the writer's release waits for the downgrade: both end with the \
+         release.";
+    owner_closes_while_downgrading,
+        "A hold is closed while its downgrade is under way: it gets no event, and the reader's stays.";
+    owner_closes_a_release_under_way,
+        "The writer's hold is closed while its release waits for the downgrade: it gets no event.";
+    owner_lost_while_downgrading,
+        "The grant is lost while the writer's release waits for the downgrade: both holds are lost.";
 }
 
 fn settings(kind: &str, owner: &str) -> Value {
@@ -38,7 +63,7 @@ fn settings(kind: &str, owner: &str) -> Value {
 /// An acquire that becomes a further hold.
 fn join(story: &mut Recorder, kind: &str) -> u64 {
     let key = story.open(&settings(kind, "anna"));
-    story.acquire(key).says(&["acquired"]);
+    story.acquire(key).returns(&["acquired"]);
     key
 }
 
@@ -47,7 +72,10 @@ fn hold(story: &mut Recorder) -> u64 {
     warm(story);
     let key = story.open(&settings("zookeeper-mutex", "anna"));
     story.acquire(key);
-    story.created(3, 41).children(&[&own(key, 3)]).says(&["acquired"]);
+    story
+        .created(3, 41)
+        .children(&[&own(key, 3)])
+        .returns(&["acquired"]);
     key
 }
 
@@ -58,7 +86,7 @@ fn write(story: &mut Recorder) -> (u64, [String; 2]) {
     story.acquire(key);
     let names = ["__WRIT__", "__READ__"].map(|mark| own(key, 5).replace("lock-", mark));
     story.created_at(&at(&names[0]), 41).children(&[&names[0]]);
-    story.says(&["acquired"]);
+    story.returns(&["acquired"]);
     (key, names)
 }
 
@@ -72,15 +100,15 @@ fn owner_again(story: &mut Recorder) {
         },
         "busy",
     );
-    story.release(first).says(&["released"]);
+    story.release(first).returns(&["released"]);
     for input in [Input::Release { key: first }, Input::Extend { key: first }] {
         story.misuse(input, "not-held");
     }
     story.misuse(Input::Cancel { key: first }, "not-waiting");
     let third = join(story, "zookeeper-mutex");
-    story.release(second).says(&["released"]);
-    story.release(third).says(&["delete"]);
-    story.done("delete").says(&["released"]);
+    story.release(second).returns(&["released"]);
+    story.release(third).returns(&["delete"]);
+    story.done("delete").returns(&["released"]);
     for key in [first, second, third] {
         story.close(key);
     }
@@ -89,23 +117,23 @@ fn owner_again(story: &mut Recorder) {
 
 fn owner_contends_anew(story: &mut Recorder) {
     let first = hold(story);
-    story.release(first).says(&["delete"]);
+    story.release(first).returns(&["delete"]);
     let second = story.open(&settings("zookeeper-mutex", "anna"));
-    story.acquire(second).says(&["create", "children"]);
-    story.done("delete").says(&["released"]);
+    story.acquire(second).returns(&["create", "children"]);
+    story.done("delete").returns(&["released"]);
     story.close(first);
     story
         .created(4, 43)
         .children(&[&own(second, 4)])
-        .says(&["acquired"]);
-    story.release(second).done("delete").says(&["released"]);
+        .returns(&["acquired"]);
+    story.release(second).done("delete").returns(&["released"]);
     story.close(second).leaves(0);
 }
 
 fn owner_waits(story: &mut Recorder) {
     warm(story);
     let first = story.open(&settings("zookeeper-mutex", "anna"));
-    story.acquire(first).says(&["create", "children"]);
+    story.acquire(first).returns(&["create", "children"]);
     let second = story.open(&settings("zookeeper-mutex", "anna"));
     let again = |key| Input::Acquire {
         key,
@@ -117,95 +145,95 @@ fn owner_waits(story: &mut Recorder) {
         .created(3, 41)
         .children(&[&super::other(2), &own(first, 3)])
         .answer_routine();
-    story.cancel(first).says(&["delete"]);
-    story.acquire(second).says(&["create", "children"]);
-    // Another owner and another kind of lock contend as everybody does.
+    story.cancel(first).returns(&["delete"]);
+    story.acquire(second).returns(&["create", "children"]);
+    // Another owner and another kind of lock contend as usual.
     let other = story.open(&settings("zookeeper-mutex", "ben"));
-    story.acquire(other).says(&["create", "children"]);
+    story.acquire(other).returns(&["create", "children"]);
     let single = story.open(&json!({"kind": "zookeeper-single", "name": "shop/stock", "owner": "anna"}));
-    story.acquire(single).says(&["create", "get"]);
+    story.acquire(single).returns(&["create", "get"]);
 }
 
 fn owner_closes_its_first(story: &mut Recorder) {
     let first = hold(story);
     let second = join(story, "zookeeper-mutex");
-    story.close(first).says(&[]);
+    story.close(first).returns(&[]);
     story.misuse(Input::Release { key: first }, "unknown-key");
-    story.timeout().confirmed().says(&["extended", "get"]);
+    story.timeout().confirmed().returns(&["extended", "get"]);
     story.answer_routine();
     story
         .close(second)
-        .says(&["delete"])
+        .returns(&["delete"])
         .done("delete")
-        .says(&[])
+        .returns(&[])
         .leaves(0);
 }
 
 fn owner_closes_its_last(story: &mut Recorder) {
     let first = hold(story);
     let second = join(story, "zookeeper-mutex");
-    story.release(first).says(&["released"]);
-    story.close(second).says(&["delete"]);
+    story.release(first).returns(&["released"]);
+    story.close(second).returns(&["delete"]);
     let third = story.open(&settings("zookeeper-mutex", "anna"));
-    story.acquire(third).says(&["create", "children"]);
-    story.done("delete").says(&[]);
+    story.acquire(third).returns(&["create", "children"]);
+    story.done("delete").returns(&[]);
     story
         .created(4, 43)
         .children(&[&own(third, 4)])
-        .says(&["acquired"]);
+        .returns(&["acquired"]);
     story.close(third).done("delete");
     story.close(first).leaves(0);
 }
 
-fn owner_told_together(story: &mut Recorder) {
+fn owner_holds_notified_together(story: &mut Recorder) {
     let first = hold(story);
     join(story, "zookeeper-mutex");
-    story.extend(first).says(&["sync"]).done("sync");
-    story.says(&["extended", "extended", "get"]).answer_routine();
-    story.session_is("suspended").says(&["suspended", "suspended"]);
+    story.extend(first).returns(&["sync"]).done("sync");
+    story.returns(&["extended", "extended", "get"]).answer_routine();
+    story.session_is("suspended").returns(&["suspended", "suspended"]);
     let third = story.open(&settings("zookeeper-mutex", "anna"));
-    story.acquire(third).says(&["acquired", "suspended"]);
-    story.after(500_000).given(1).says(&["check", "get"]);
-    story.present(41).says(&["resumed", "resumed", "resumed"]);
-    story.watch(&at(&own(first, 3)), "changed").says(&["get"]);
+    story.acquire(third).returns(&["acquired", "suspended"]);
+    story.after(500_000).given(1).returns(&["check", "get"]);
+    story.present(41).returns(&["resumed", "resumed", "resumed"]);
+    story.watch(&at(&own(first, 3)), "changed").returns(&["get"]);
     let request = story.reply_data("__REVOKE__", 1, 41);
     story.answer("get", request);
-    story.says(&["revoke-requested", "revoke-requested", "revoke-requested"]);
+    story.returns(&["revoke-requested", "revoke-requested", "revoke-requested"]);
     let fourth = story.open(&settings("zookeeper-mutex", "anna"));
-    story.acquire(fourth).says(&["acquired", "revoke-requested"]);
+    story.acquire(fourth).returns(&["acquired", "revoke-requested"]);
 }
 
 fn owner_lost(story: &mut Recorder) {
     let first = hold(story);
     let second = join(story, "zookeeper-mutex");
     story.session_is("expired");
-    story.says(&["lost session-expired", "lost session-expired"]);
+    story.returns(&["lost session-expired", "lost session-expired"]);
     story.misuse(Input::Release { key: second }, "not-held");
     story.close(first).close(second).leaves(0);
 }
 
-/// Longer than any grant of the stories' sessions is valid.
+/// Longer than any grant of the cases' sessions is valid.
 const PAUSE: u64 = 11_000_000;
 
 fn owner_lost_by_the_clock(story: &mut Recorder) {
     hold(story);
     let second = story.open(&settings("zookeeper-mutex", "anna"));
     story.after(PAUSE).acquire(second);
-    story.says(&["create", "children"]);
+    story.returns(&["create", "children"]);
 }
 
 fn owner_releases_after_the_end(story: &mut Recorder) {
     hold(story);
     let second = join(story, "zookeeper-mutex");
     story.after(PAUSE).release(second);
-    story.says(&["lost lease-ended", "lost lease-ended", "delete"]);
+    story.returns(&["lost lease-ended", "lost lease-ended", "delete"]);
 }
 
 fn owner_writes_and_reads(story: &mut Recorder) {
     let (writer, [_, reader_name]) = write(story);
     let reader = join(story, "zookeeper-reader");
     story.misuse(Input::Downgrade { key: reader }, "not-a-writer");
-    story.release(writer).says(&["multi"]);
+    story.release(writer).returns(&["multi"]);
     let again = story.open(&settings("zookeeper-writer", "anna"));
     let acquire = Input::Acquire {
         key: again,
@@ -213,100 +241,104 @@ fn owner_writes_and_reads(story: &mut Recorder) {
     };
     story.misuse(acquire, "upgrade");
     let reply = story.reply_children(&[&reader_name]);
-    story.answer("multi", reply).says(&["released", "get"]);
+    story.answer("multi", reply).returns(&["released", "get"]);
     story.present(42);
     story.misuse(Input::Release { key: writer }, "not-held");
     story.close(writer);
     story
         .release(reader)
-        .says(&["delete"])
+        .returns(&["delete"])
         .done("delete")
-        .says(&["released"]);
+        .returns(&["released"]);
     story.close(reader).close(again).leaves(0);
 }
 
 fn owner_downgrades(story: &mut Recorder) {
     let (first, [_, reader_name]) = write(story);
     let second = join(story, "zookeeper-writer");
-    story.downgrade(first).says(&["downgraded"]);
+    story.downgrade(first).returns(&["downgraded"]);
     story.misuse(Input::Downgrade { key: first }, "not-a-writer");
-    story.downgrade(second).says(&["multi"]);
+    story.downgrade(second).returns(&["multi"]);
     let reply = story.reply_children(&[&reader_name]);
-    story.answer("multi", reply).says(&["downgraded", "get"]);
+    story.answer("multi", reply).returns(&["downgraded", "get"]);
     story.present(42);
-    story.release(second).says(&["released"]);
-    story.release(first).says(&["delete"]);
+    story.release(second).returns(&["released"]);
+    story.release(first).returns(&["delete"]);
 }
 
 fn owner_downgrade_forbidden(story: &mut Recorder) {
     let (writer, _) = write(story);
     join(story, "zookeeper-reader");
-    story.downgrade(writer).says(&["multi"]);
+    story.downgrade(writer).returns(&["multi"]);
     story
         .error("multi", code::NO_AUTH)
-        .says(&["refused no-permission", "get"]);
+        .returns(&["refused no-permission", "get"]);
     story.present(41);
     join(story, "zookeeper-writer");
-    story.downgrade(writer).says(&["downgraded"]);
+    story.downgrade(writer).returns(&["downgraded"]);
 }
 
 fn owner_release_of_the_writer_forbidden(story: &mut Recorder) {
     let (writer, _) = write(story);
     let reader = join(story, "zookeeper-reader");
-    story.release(writer).says(&["multi"]);
+    story.release(writer).returns(&["multi"]);
     story
         .error("multi", code::NO_AUTH)
-        .says(&["refused no-permission", "get"]);
+        .returns(&["refused no-permission", "get"]);
     story.present(41);
     story.misuse(Input::Release { key: writer }, "not-held");
     story
         .release(reader)
-        .says(&["delete"])
+        .returns(&["delete"])
         .done("delete")
-        .says(&["released"]);
+        .returns(&["released"]);
 }
 
 fn owner_releases_both(story: &mut Recorder) {
     let (writer, [_, reader_name]) = write(story);
     let reader = join(story, "zookeeper-reader");
-    story.release(writer).says(&["multi"]);
-    story.release(reader).says(&["delete", "delete"]);
+    story.release(writer).returns(&["multi"]);
+    story.release(reader).returns(&["delete", "delete"]);
     let reply = story.reply_children(&[&reader_name]);
-    story.answer("multi", reply).done("delete").says(&[]);
+    story.answer("multi", reply).done("delete").returns(&[]);
     story
         .error("delete", code::NO_NODE)
-        .says(&["released", "released"]);
+        .returns(&["released", "released"]);
     story.close(writer).close(reader).leaves(0);
 }
 
 fn owner_closes_while_downgrading(story: &mut Recorder) {
     let (writer, [_, reader_name]) = write(story);
     let reader = join(story, "zookeeper-reader");
-    story.close(writer).says(&["multi"]);
+    story.close(writer).returns(&["multi"]);
     let reply = story.reply_children(&[&reader_name]);
-    story.answer("multi", reply).says(&["get"]);
+    story.answer("multi", reply).returns(&["get"]);
     story.present(42);
     let second = join(story, "zookeeper-reader");
-    story.close(reader).says(&[]);
-    story.close(second).says(&["delete"]).done("delete").leaves(0);
+    story.close(reader).returns(&[]);
+    story.close(second).returns(&["delete"]).done("delete").leaves(0);
 }
 
 fn owner_lost_while_downgrading(story: &mut Recorder) {
     let (writer, _) = write(story);
     join(story, "zookeeper-reader");
-    story.release(writer).says(&["multi"]);
+    story.release(writer).returns(&["multi"]);
     story.error("multi", code::NO_NODE);
-    story.says(&["lost deleted", "lost deleted", "delete", "delete"]);
+    story.returns(&["lost deleted", "lost deleted", "delete", "delete"]);
 }
 
 fn owner_closes_a_release_under_way(story: &mut Recorder) {
     let (writer, [_, reader_name]) = write(story);
     let reader = join(story, "zookeeper-reader");
-    story.release(writer).says(&["multi"]).close(writer).says(&[]);
+    story
+        .release(writer)
+        .returns(&["multi"])
+        .close(writer)
+        .returns(&[]);
     let reply = story.reply_children(&[&reader_name]);
-    story.answer("multi", reply).says(&["get"]);
+    story.answer("multi", reply).returns(&["get"]);
     story.present(42);
-    story.close(reader).says(&["delete"]).done("delete").leaves(0);
+    story.close(reader).returns(&["delete"]).done("delete").leaves(0);
 }
 
 fn owner_beside_a_foreign_contender(story: &mut Recorder) {
@@ -315,24 +347,24 @@ fn owner_beside_a_foreign_contender(story: &mut Recorder) {
     story.acquire(key).created(3, 41);
     let foreign = "0123456789abcdef0123456789abcdef__lock__0000000004";
     story.children(&[&own(key, 3), foreign]);
-    story.says(&["mixed-layouts", "acquired"]);
+    story.returns(&["mixed-layouts", "acquired"]);
     let second = story.open(&settings("zookeeper-mutex", "anna"));
-    story.acquire(second).says(&["mixed-layouts", "acquired"]);
+    story.acquire(second).returns(&["mixed-layouts", "acquired"]);
 }
 
 fn owner_joins_after_an_extension(story: &mut Recorder) {
     hold(story);
     story.timeout_of("renew").confirmed().answer_routine();
-    story.timeout_of("renew").confirmed().says(&["extended"]);
+    story.timeout_of("renew").confirmed().returns(&["extended"]);
     join(story, "zookeeper-mutex");
 }
 
 fn owner_writes_twice(story: &mut Recorder) {
     let (first, [_, reader_name]) = write(story);
     let second = join(story, "zookeeper-writer");
-    story.release(first).says(&["released"]);
-    story.downgrade(second).says(&["multi"]);
+    story.release(first).returns(&["released"]);
+    story.downgrade(second).returns(&["multi"]);
     let reply = story.reply_children(&[&reader_name]);
-    story.answer("multi", reply).says(&["downgraded", "get"]);
+    story.answer("multi", reply).returns(&["downgraded", "get"]);
     story.misuse(Input::Downgrade { key: second }, "not-a-writer");
 }

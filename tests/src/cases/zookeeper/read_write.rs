@@ -1,4 +1,4 @@
-//! Read/write locks: who waits for whom.
+//! Read/write locks: which contender waits for which.
 
 use serde_json::json;
 
@@ -6,15 +6,19 @@ use super::{at, own, warm};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
-    readers_share, "Earlier readers are in no reader's way: granted with the first list.";
-    reader_behind_writers, "A reader waits for the nearest earlier writer only: its going is a flight if others were there, the grant if it was alone.",
+    readers_share, "Earlier readers do not block a reader: granted with the first list.";
+    reader_behind_writers,
+        "A reader waits for the nearest earlier writer only: when that one goes, the reader lists again if \
+         there were others, and is granted the lock if it was alone.",
         "Curator watches the first writer, so that each earlier one wakes every later reader";
-    reader_before_a_writer, "A reader does not wait for a later writer, and is not wakened by one.",
+    reader_before_a_writer, "A reader does not wait for a later writer, and no later writer wakes it.",
         "kazoo#649: reader and second writer waited for each other";
     writer_behind_readers, "A writer waits for the nearest earlier contender of any kind.";
-    writer_behind_a_writer, "A writer that goes may have turned into a reader with the same number: one list tells.",
+    writer_behind_a_writer,
+        "A writer that goes may have been downgraded to a reader with the same number: one list shows this.",
         "CURATOR-276, CURATOR-621";
-    downgraded_writer, "The list shows the reader that the earlier writer has become: it is waited for.",
+    downgraded_writer,
+        "The list shows the reader's node of the downgraded earlier writer: the contender waits for it.",
         "CURATOR-621";
 }
 
@@ -26,8 +30,8 @@ fn writer(number: i32) -> String {
     format!("_c_aaaaaaaa-0000-4000-8000-000000000000-__WRIT__{number:010}")
 }
 
-/// A machine that has made the node of number 5 and seen these others; the node's name.
-fn come(story: &mut Recorder, kind: &str, others: &[String]) -> String {
+/// A machine that has created the node of number 5 and listed these others. Returns the node's name.
+fn enqueue(story: &mut Recorder, kind: &str, others: &[String]) -> String {
     warm(story);
     let settings = json!({"kind": format!("zookeeper-{kind}"), "name": "stock", "prefix": "shop"});
     let key = story.open(&settings);
@@ -41,43 +45,43 @@ fn come(story: &mut Recorder, kind: &str, others: &[String]) -> String {
 }
 
 fn readers_share(story: &mut Recorder) {
-    come(story, "reader", &[reader(3), reader(4), writer(6)]);
-    story.says(&["acquired"]);
+    enqueue(story, "reader", &[reader(3), reader(4), writer(6)]);
+    story.returns(&["acquired"]);
 }
 
 fn reader_behind_writers(story: &mut Recorder) {
-    let own = come(story, "reader", &[writer(1), reader(2), writer(3), reader(4)]);
-    story.says(&["get", "queued", "get"]).answer_routine();
-    story.watch(&at(&writer(3)), "deleted").says(&["children"]);
+    let own = enqueue(story, "reader", &[writer(1), reader(2), writer(3), reader(4)]);
+    story.returns(&["get", "queued", "get"]).answer_routine();
+    story.watch(&at(&writer(3)), "deleted").returns(&["children"]);
     story.children(&[&own, &writer(1), &reader(2)]);
-    story.says(&["get", "queued"]).present(39);
-    story.watch(&at(&writer(1)), "deleted").says(&["acquired"]);
+    story.returns(&["get", "queued"]).present(39);
+    story.watch(&at(&writer(1)), "deleted").returns(&["acquired"]);
 }
 
 fn reader_before_a_writer(story: &mut Recorder) {
-    come(story, "reader", &[writer(4), writer(6)]);
-    story.says(&["get", "queued", "get"]).answer_routine();
-    story.watch(&at(&writer(4)), "deleted").says(&["acquired"]);
+    enqueue(story, "reader", &[writer(4), writer(6)]);
+    story.returns(&["get", "queued", "get"]).answer_routine();
+    story.watch(&at(&writer(4)), "deleted").returns(&["acquired"]);
 }
 
 fn writer_behind_readers(story: &mut Recorder) {
-    come(story, "writer", &[reader(4)]);
-    story.says(&["get", "queued", "get"]).answer_routine();
-    story.watch(&at(&reader(4)), "deleted").says(&["acquired"]);
+    enqueue(story, "writer", &[reader(4)]);
+    story.returns(&["get", "queued", "get"]).answer_routine();
+    story.watch(&at(&reader(4)), "deleted").returns(&["acquired"]);
 }
 
 fn writer_behind_a_writer(story: &mut Recorder) {
-    let own = come(story, "writer", &[writer(4)]);
-    story.says(&["get", "queued", "get"]).answer_routine();
-    story.watch(&at(&writer(4)), "deleted").says(&["children"]);
-    story.children(&[&own]).says(&["acquired"]);
+    let own = enqueue(story, "writer", &[writer(4)]);
+    story.returns(&["get", "queued", "get"]).answer_routine();
+    story.watch(&at(&writer(4)), "deleted").returns(&["children"]);
+    story.children(&[&own]).returns(&["acquired"]);
 }
 
 fn downgraded_writer(story: &mut Recorder) {
-    let own = come(story, "writer", &[writer(4)]);
-    story.says(&["get", "queued", "get"]).answer_routine();
-    story.watch(&at(&writer(4)), "deleted").says(&["children"]);
-    story.children(&[&own, &reader(4)]).says(&["get", "queued"]);
+    let own = enqueue(story, "writer", &[writer(4)]);
+    story.returns(&["get", "queued", "get"]).answer_routine();
+    story.watch(&at(&writer(4)), "deleted").returns(&["children"]);
+    story.children(&[&own, &reader(4)]).returns(&["get", "queued"]);
     story.answer_routine();
-    story.watch(&at(&reader(4)), "deleted").says(&["acquired"]);
+    story.watch(&at(&reader(4)), "deleted").returns(&["acquired"]);
 }

@@ -1,4 +1,4 @@
-//! What a contender does when a request fails, is answered late, or shows what nobody expected.
+//! What a contender does when a request fails, is answered late, or has an unexpected answer.
 
 use serde_json::{Value, json};
 
@@ -6,40 +6,79 @@ use super::{DIR, acquire, at, code, hold, other, own, own_of_attempt, queue, que
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
-    parents_forbidden, "The directories are missing, and the server denies their creation however often: refused for that reason.";
-    parents_not_answered, "The creates of the directories have no answer: that they are missing is no reason to give up.";
+    parents_forbidden,
+        "The directories are missing, and the server denies their creation each time: refused for that \
+         reason.";
+    parents_not_answered,
+        "The creates of the directories have no answer: that they are missing is no reason to give up.";
     parents_not_executed, "The server has executed none of the creates of the directories: the same.";
-    parents_made_somewhere_else, "The answer to a directory's create names another path: it is of the wrong shape.";
-    directory_missing_and_list_throttled, "The create finds no directory, and the list is not executed: the directory is made at once.";
-    directory_missing_and_list_forbidden, "The create finds no directory, and the server denies the list: refused.";
-    client_not_authenticated, "The server has not accepted the client's credentials, and says so to the create.";
-    list_before_a_pause, "The list has come, and then the connection pauses: the list is too old when the create is answered.";
-    predecessor_not_read, "The server has not executed the read of the contender before us: listed again.";
-    predecessor_still_listed, "The contender before us has gone, and a list that is behind shows it: it is watched again.";
-    barrier_fails_before_the_list, "The barrier fails, and the list behind it is still to come: the next try does not wait for that list.";
-    number_taken_after_a_move, "After a move, the answer to the create is perhaps that to an earlier request: that the name exists is no reason to give up.";
-    number_taken, "The name exists, though the server numbers the names: the numbers are used up.";
-    number_taken_in_plain_names, "The same in the layout plain, after a move: its names do not show whose they are.";
-    own_node_missing_after_a_move, "After a move, the list does not have the own node: a new attempt enters.";
-    grant_ends_before_the_node_is_read, "A suspended grant ends by the clock, and then the own node is read: it is not resumed.";
+    parents_made_somewhere_else,
+        "The answer to a directory's create names another path: it has the wrong shape.";
+    directory_missing_and_list_throttled,
+        "The create finds no directory, and the list is not executed: the directory is created at once.";
+    directory_missing_and_list_forbidden,
+        "The create finds no directory, and the server denies the list: refused.";
+    client_not_authenticated,
+        "The server has not accepted the client's credentials, and answers the create with that error.";
+    list_before_a_pause,
+        "The list has come, and then the connection pauses: the list is too old when the create is \
+         answered.";
+    predecessor_not_read, "The server has not executed the read of the predecessor: the client lists again.";
+    predecessor_still_listed,
+        "The predecessor is gone, and a list that is behind still shows it: it is watched again.";
+    barrier_fails_before_the_list,
+        "The barrier fails, and the list behind it has no answer yet: the retry does not wait for that \
+         list.";
+    number_taken_after_a_move,
+        "After a move, the answer to the create may belong to an earlier request: an existing name is no \
+         reason to give up.";
+    number_taken, "The name exists, although the server numbers the names: the numbers are used up.";
+    number_taken_in_plain_names,
+        "The same in the plain layout, after a move: its names do not show whose they are.";
+    own_node_missing_after_a_move, "After a move, the own node is not in the list: a new attempt enqueues.";
+    grant_ends_before_the_node_is_read,
+        "A suspended grant ends by the clock, and then the own node is read: it is not resumed.";
     grant_ends_as_the_node_is_read, "The same at the very moment at which it ends.";
-    grant_that_would_end_too_soon, "The contender is first when an eighth of the session's time is left: it waits for the next proof. A moment earlier it would have been granted.";
-    grant_that_lasts_just_long_enough, "That moment earlier.";
-    own_node_not_readable_as_holder, "The server denies a holder the read of its node: the session's proof decides, and the grant stays.";
-    own_node_not_readable_while_unproved, "The server denies the read of the own node to a contender that waits for the session's proof alone: granted with the proof.";
+    grant_that_would_end_too_soon,
+        "The contender is first when an eighth of the session's time is left: it waits for the next proof. \
+         A moment earlier it would have been granted.";
+    grant_that_lasts_just_long_enough, "The same one moment earlier: granted.";
+    own_node_not_readable_as_holder,
+        "The server denies a holder the read of its node: the session's proof decides, and the grant stays.";
+    own_node_not_readable_while_unproved,
+        "The server denies the read of the own node to a contender that waits for the session's proof \
+         alone: granted with the proof.";
     own_node_not_read_while_unproved, "The server has not executed that read: granted with the proof.";
-    own_node_not_read_while_suspended, "The connection is back, and the server has not executed the read of the own node: read again after a pause, and resumed.";
-    connected_twice, "The driver reports a connection that it has reported before: nothing is read again because of that.";
-    own_node_read_across_a_downgrade, "The read of a writer's node is answered when the node has become a reader's: the old node's end is no loss.";
-    twin_deleted_while_unproved, "A twin's delete is not executed, and the contender waits for the session's proof: the delete alone is repeated.";
-    twin_deleted_after_a_reconnect, "The connection is lost before a twin's delete is answered: deleted when it is back.";
-    twin_deleted_after_a_pause, "A twin's delete has no answer: repeated while the lock is held.";
-    first_and_cut_off, "The connection is lost while a contender that is first waits for the session's proof: at the end of its time it is refused.";
-    behind_and_unproved, "A contender waits behind another one, and nothing is proved of its session: at the end of its time it is refused.";
-    search_behind_a_refused_check, "The check of the barrier is not executed, so the list behind it proves nothing.";
-    probe_of_the_wrong_shape, "A probe that is a check is answered as a sync is: that is the wrong shape.";
-    permit_tried_at_the_head, "A try is first in the line, and all permits are taken: refused at once.";
-    permits_changed_twice, "Permits change, and all are taken as before: the next change is noticed, too.";
+    own_node_not_read_while_suspended,
+        "The connection is back, and the server has not executed the read of the own node: read again after \
+         a pause, and resumed.";
+    connected_twice,
+        "The driver reports a connection that it has reported before: nothing is read again because of \
+         that.";
+    own_node_read_across_a_downgrade,
+        "The read of a writer's node is answered when the node has become a reader's: the old node's end is \
+         no loss.";
+    duplicate_deleted_while_unproved,
+        "The delete of a duplicate node is not executed, and the contender waits for the session's proof: \
+         only the delete is repeated.";
+    duplicate_deleted_after_a_reconnect,
+        "The connection is lost before the delete of a duplicate node is answered: the node is deleted \
+         after the reconnect.";
+    duplicate_deleted_after_a_pause,
+        "The delete of a duplicate node has no answer: it is repeated while the lock is held.";
+    first_and_cut_off,
+        "The connection is lost while a contender that is first waits for the session's proof: at the end \
+         of its time it is refused.";
+    behind_and_unproved,
+        "A contender waits behind another one, and nothing is proved of its session: at the end of its time \
+         it is refused.";
+    search_behind_a_refused_check,
+        "The check of the barrier is not executed, so the list behind it proves nothing.";
+    probe_of_the_wrong_shape, "A check is answered as a sync is: the answer has the wrong shape.";
+    permit_tried_at_the_head,
+        "A nonblocking acquire is first in the queue, and all permits are taken: refused at once.";
+    permits_changed_twice,
+        "The permits change, and all are taken as before: the next change is noticed, too.";
 }
 
 pub(super) fn settings(more: &[(&str, Value)]) -> Value {
@@ -57,7 +96,7 @@ fn no_directory(story: &mut Recorder) {
     story
         .error("create", code::NO_NODE)
         .error("children", code::NO_NODE);
-    story.says(&["create", "create", "create", "children"]);
+    story.returns(&["create", "create", "create", "children"]);
 }
 
 fn parents_forbidden(story: &mut Recorder) {
@@ -72,7 +111,7 @@ fn parents_forbidden(story: &mut Recorder) {
     story
         .error("create", code::NO_NODE)
         .error("children", code::NO_NODE);
-    story.says(&["refused no-permission"]).close(key).leaves(0);
+    story.returns(&["refused no-permission"]).close(key).leaves(0);
 }
 
 fn parents_not_answered(story: &mut Recorder) {
@@ -87,7 +126,8 @@ fn parents_not_executed(story: &mut Recorder) {
     });
 }
 
-/// More often than a client creates missing directories, their creation has failed for a reason that may pass.
+/// More often than a client creates missing directories, their creation has failed for a reason that may
+/// pass.
 fn parents_postponed(story: &mut Recorder, fails: impl Fn(&mut Recorder)) {
     warm(story);
     acquire(story);
@@ -97,8 +137,8 @@ fn parents_postponed(story: &mut Recorder, fails: impl Fn(&mut Recorder)) {
         story
             .error("create", code::NO_NODE)
             .error("children", code::NO_NODE);
-        story.says(&[]).waits_for(Some("retry")).timeout();
-        story.says(&["create", "create", "create", "children"]);
+        story.returns(&[]).waits_for(Some("retry")).timeout();
+        story.returns(&["create", "create", "create", "children"]);
     }
 }
 
@@ -115,7 +155,7 @@ fn directory_missing_and_list_throttled(story: &mut Recorder) {
     acquire(story);
     story.error("create", code::NO_NODE);
     story.error("children", code::THROTTLED);
-    story.says(&["create", "create", "create", "children"]);
+    story.returns(&["create", "create", "create", "children"]);
 }
 
 fn directory_missing_and_list_forbidden(story: &mut Recorder) {
@@ -123,23 +163,23 @@ fn directory_missing_and_list_forbidden(story: &mut Recorder) {
     let key = acquire(story);
     story.error("create", code::NO_NODE);
     story.error("children", code::NO_AUTH);
-    story.says(&["refused no-permission"]).close(key).leaves(0);
+    story.returns(&["refused no-permission"]).close(key).leaves(0);
 }
 
 fn client_not_authenticated(story: &mut Recorder) {
     warm(story);
     acquire(story);
     story.error("create", code::AUTH_FAILED).children(&[]);
-    story.says(&["refused auth-failed"]);
+    story.returns(&["refused auth-failed"]);
 }
 
 fn list_before_a_pause(story: &mut Recorder) {
     warm(story);
     let key = acquire(story);
-    story.children(&[&own(key, 3)]).says(&[]);
+    story.children(&[&own(key, 3)]).returns(&[]);
     story.session_is("suspended").given(1);
-    story.created(3, 41).says(&[]).waits_for(Some("retry"));
-    story.timeout().says(&["sync", "children"]);
+    story.created(3, 41).returns(&[]).waits_for(Some("retry"));
+    story.timeout().returns(&["sync", "children"]);
     story.done("sync").children(&[&own(key, 3)]);
 }
 
@@ -147,25 +187,25 @@ fn predecessor_not_read(story: &mut Recorder) {
     warm(story);
     let key = acquire(story);
     story.created(3, 41).children(&[&other(2), &own(key, 3)]);
-    story.error("get", code::THROTTLED).says(&[]);
+    story.error("get", code::THROTTLED).returns(&[]);
     story.waits_for(Some("retry")).timeout();
-    story.says(&["sync", "children"]);
+    story.returns(&["sync", "children"]);
 }
 
 fn predecessor_still_listed(story: &mut Recorder) {
     let key = queue_behind_two(story);
-    story.watch(&at(&other(2)), "deleted").says(&["children"]);
+    story.watch(&at(&other(2)), "deleted").returns(&["children"]);
     story.children(&[&other(1), &other(2), &own(key, 3)]);
-    story.says(&["get", "queued"]).error("get", code::NO_NODE);
-    story.says(&["children"]);
+    story.returns(&["get", "queued"]).error("get", code::NO_NODE);
+    story.returns(&["children"]);
 }
 
 fn barrier_fails_before_the_list(story: &mut Recorder) {
     let key = queue(story);
     story.disconnected().connected(1).checked();
     story.fail("sync", "unknown").waits_for(Some("retry"));
-    story.children(&[&own(key, 3)]).says(&[]);
-    story.timeout().says(&["sync", "children"]);
+    story.children(&[&own(key, 3)]).returns(&[]);
+    story.timeout().returns(&["sync", "children"]);
 }
 
 /// A machine whose session has moved to another connection. It asks for the lock.
@@ -179,46 +219,46 @@ pub(super) fn ask_after_a_move(story: &mut Recorder, more: &[(&str, Value)]) -> 
 fn number_taken_after_a_move(story: &mut Recorder) {
     ask_after_a_move(story, &[]);
     story.error("create", code::NODE_EXISTS).children(&[]);
-    story.says(&[]).waits_for(Some("retry")).timeout();
-    story.says(&["create", "children"]);
+    story.returns(&[]).waits_for(Some("retry")).timeout();
+    story.returns(&["create", "children"]);
 }
 
 fn number_taken(story: &mut Recorder) {
     warm(story);
     acquire(story);
     story.error("create", code::NODE_EXISTS).children(&[]);
-    story.says(&["refused sequence-exhausted"]);
+    story.returns(&["refused sequence-exhausted"]);
 }
 
 fn number_taken_in_plain_names(story: &mut Recorder) {
     ask_after_a_move(story, &[("layout", json!("plain"))]);
     story.error("create", code::NODE_EXISTS).children(&[]);
-    story.says(&["sync", "check", "children"]).answer_routine();
-    story.children(&[]).says(&["refused sequence-exhausted"]);
+    story.returns(&["sync", "check", "children"]).answer_routine();
+    story.children(&[]).returns(&["refused sequence-exhausted"]);
 }
 
 fn own_node_missing_after_a_move(story: &mut Recorder) {
     let key = queue(story);
     story.disconnected().connected(1).answer_routine();
     story.children(&[&other(2)]);
-    story.says(&["create", "children", "delete"]).created(4, 44);
+    story.returns(&["create", "children", "delete"]).created(4, 44);
     story.children(&[&own_of_attempt(key, 2, 4)]);
-    story.says(&["acquired"]);
+    story.returns(&["acquired"]);
 }
 
 fn suspend_a_grant(story: &mut Recorder) {
     hold(story);
-    story.disconnected().given(1).says(&["check", "get"]);
+    story.disconnected().given(1).returns(&["check", "get"]);
 }
 
 fn grant_ends_before_the_node_is_read(story: &mut Recorder) {
     suspend_a_grant(story);
-    story.after(PROVED + 1).present(41).says(&[]);
+    story.after(PROVED + 1).present(41).returns(&[]);
 }
 
 fn grant_ends_as_the_node_is_read(story: &mut Recorder) {
     suspend_a_grant(story);
-    story.after(PROVED).present(41).says(&[]);
+    story.after(PROVED).present(41).returns(&[]);
 }
 
 /// An eighth of the session's timeout.
@@ -227,117 +267,121 @@ const LEAST: u64 = 1_125_000;
 fn grant_that_would_end_too_soon(story: &mut Recorder) {
     queue(story);
     story.after(PROVED - LEAST).watch(&at(&other(2)), "deleted");
-    story.says(&[]);
+    story.returns(&[]);
 }
 
 fn grant_that_lasts_just_long_enough(story: &mut Recorder) {
     queue(story);
     story.after(PROVED - LEAST - 1);
-    story.watch(&at(&other(2)), "deleted").says(&["acquired"]);
+    story.watch(&at(&other(2)), "deleted").returns(&["acquired"]);
 }
 
 fn own_node_not_readable_as_holder(story: &mut Recorder) {
     let key = hold(story);
-    story.timeout_of("renew").confirmed().says(&["extended", "get"]);
-    story.error("get", code::NO_AUTH).says(&[]);
-    story.release(key).says(&["delete"]);
+    story
+        .timeout_of("renew")
+        .confirmed()
+        .returns(&["extended", "get"]);
+    story.error("get", code::NO_AUTH).returns(&[]);
+    story.release(key).returns(&["delete"]);
 }
 
-/// Behind another one, in a session of which nothing is proved; and then first. The read of the own node is under way.
+/// Behind another one, in a session of which nothing is proved; and then first. The read of the own node is
+/// in flight.
 fn first_and_unproved(story: &mut Recorder) -> u64 {
     story.given(1).done("sync");
     let key = acquire(story);
     story.created(3, 41).children(&[&other(2), &own(key, 3)]);
-    story.present(40).watch(&at(&other(2)), "deleted").says(&[]);
+    story.present(40).watch(&at(&other(2)), "deleted").returns(&[]);
     key
 }
 
 /// The session's proof comes.
 fn proved(story: &mut Recorder) -> &mut Recorder {
-    story.waits_for(Some("renew")).timeout().says(&["sync"]);
-    story.done("sync").says(&["check"]).checked()
+    story.waits_for(Some("renew")).timeout().returns(&["sync"]);
+    story.done("sync").returns(&["check"]).checked()
 }
 
 fn own_node_not_readable_while_unproved(story: &mut Recorder) {
     first_and_unproved(story);
-    story.error("get", code::NO_AUTH).says(&[]);
-    proved(story).says(&["acquired"]);
+    story.error("get", code::NO_AUTH).returns(&[]);
+    proved(story).returns(&["acquired"]);
 }
 
 fn own_node_not_read_while_unproved(story: &mut Recorder) {
     first_and_unproved(story);
-    story.error("get", code::THROTTLED).says(&[]);
-    proved(story).says(&["acquired"]);
+    story.error("get", code::THROTTLED).returns(&[]);
+    proved(story).returns(&["acquired"]);
 }
 
 fn own_node_not_read_while_suspended(story: &mut Recorder) {
     suspend_a_grant(story);
-    story.error("get", code::THROTTLED).says(&[]);
-    story.waits_for(Some("retry")).timeout().says(&["get"]);
-    story.present(41).says(&["resumed"]);
+    story.error("get", code::THROTTLED).returns(&[]);
+    story.waits_for(Some("retry")).timeout().returns(&["get"]);
+    story.present(41).returns(&["resumed"]);
 }
 
 fn connected_twice(story: &mut Recorder) {
     let key = hold(story);
-    story.given(1).says(&["check", "extended", "get"]);
-    story.release(key).says(&["delete"]);
+    story.given(1).returns(&["check", "extended", "get"]);
+    story.release(key).returns(&["delete"]);
 }
 
 fn own_node_read_across_a_downgrade(story: &mut Recorder) {
     let (key, [_, reader]) = super::downgrade::write(story);
     story.timeout_of("renew").confirmed();
     let read = story.last_id("get");
-    story.downgrade(key).says(&["multi"]);
+    story.downgrade(key).returns(&["multi"]);
     let gone = story.reply_error(code::NO_NODE);
-    story.answer_id(read, gone).says(&[]);
-    super::downgrade::turned(story, &reader);
-    story.release(key).says(&["delete"]);
+    story.answer_id(read, gone).returns(&[]);
+    super::downgrade::downgraded(story, &reader);
+    story.release(key).returns(&["delete"]);
 }
 
-fn twin_deleted_while_unproved(story: &mut Recorder) {
+fn duplicate_deleted_while_unproved(story: &mut Recorder) {
     story.given(1).done("sync");
     let key = acquire(story);
     story.disconnected().given(1).created(5, 50);
-    let line = [own(key, 3), own(key, 5)];
-    let line = [&*line[0], &*line[1]];
-    story.children(&line).says(&["get", "children"]);
-    story.present(41).children(&line).says(&["delete"]);
-    story.error("delete", code::THROTTLED).says(&[]);
-    story.waits_for(Some("retry")).timeout().says(&["delete"]);
+    let queue = [own(key, 3), own(key, 5)];
+    let queue = [&*queue[0], &*queue[1]];
+    story.children(&queue).returns(&["get", "children"]);
+    story.present(41).children(&queue).returns(&["delete"]);
+    story.error("delete", code::THROTTLED).returns(&[]);
+    story.waits_for(Some("retry")).timeout().returns(&["delete"]);
 }
 
-/// A holder whose twin is being deleted.
-fn hold_beside_a_twin(story: &mut Recorder) -> u64 {
+/// A holder whose duplicate node is being deleted.
+fn hold_with_a_duplicate(story: &mut Recorder) -> u64 {
     warm(story);
     let key = acquire(story);
     story.disconnected().connected(1).checked().created(5, 50);
-    let line = [own(key, 3), own(key, 5)];
-    let line = [&*line[0], &*line[1]];
-    story.children(&line).says(&["get", "children"]);
-    story.present(41).children(&line);
-    story.says(&["delete", "acquired"]);
+    let queue = [own(key, 3), own(key, 5)];
+    let queue = [&*queue[0], &*queue[1]];
+    story.children(&queue).returns(&["get", "children"]);
+    story.present(41).children(&queue);
+    story.returns(&["delete", "acquired"]);
     key
 }
 
-fn twin_deleted_after_a_reconnect(story: &mut Recorder) {
-    hold_beside_a_twin(story);
+fn duplicate_deleted_after_a_reconnect(story: &mut Recorder) {
+    hold_with_a_duplicate(story);
     story.disconnected().given(1);
-    story.says(&["check", "get", "delete"]);
+    story.returns(&["check", "get", "delete"]);
 }
 
-fn twin_deleted_after_a_pause(story: &mut Recorder) {
-    hold_beside_a_twin(story);
-    story.fail("delete", "unknown").says(&[]);
+fn duplicate_deleted_after_a_pause(story: &mut Recorder) {
+    hold_with_a_duplicate(story);
+    story.fail("delete", "unknown").returns(&[]);
     story.waits_for(Some("retry")).timeout();
-    story.says(&["get", "delete"]).done("delete").says(&[]);
+    story.returns(&["get", "delete"]).done("delete").returns(&[]);
 }
 
 fn first_and_cut_off(story: &mut Recorder) {
     story.given(1).done("sync");
     let key = story.open(&settings(&[]));
     story.acquire_within(key, 200_000).created(3, 41);
-    story.children(&[&own(key, 3)]).says(&[]).disconnected();
-    story.timeout().says(&["refused unreachable"]);
+    story.children(&[&own(key, 3)]).returns(&[]).disconnected();
+    story.timeout().returns(&["refused unreachable"]);
 }
 
 fn behind_and_unproved(story: &mut Recorder) {
@@ -346,7 +390,10 @@ fn behind_and_unproved(story: &mut Recorder) {
     story.acquire_within(key, 200_000).created(3, 41);
     story.children(&[&other(2), &own(key, 3)]).answer_routine();
     story.waits_for(Some("acquire-timeout")).timeout();
-    story.says(&["delete"]).done("delete").says(&["refused timeout"]);
+    story
+        .returns(&["delete"])
+        .done("delete")
+        .returns(&["refused timeout"]);
 }
 
 fn search_behind_a_refused_check(story: &mut Recorder) {
@@ -355,16 +402,16 @@ fn search_behind_a_refused_check(story: &mut Recorder) {
     story.acquire_within(key, 200_000).timeout();
     story.disconnected().connected(1).checked();
     story.done("sync").error("check", code::THROTTLED);
-    story.children(&[&other(2)]).says(&[]);
+    story.children(&[&other(2)]).returns(&[]);
     story.waits_for(Some("retry")).timeout();
-    story.says(&["sync", "check", "children"]);
+    story.returns(&["sync", "check", "children"]);
 }
 
 fn probe_of_the_wrong_shape(story: &mut Recorder) {
     hold(story);
-    story.timeout_of("renew").says(&["check"]);
+    story.timeout_of("renew").returns(&["check"]);
     let reply = story.reply_done();
-    story.answer_wrongly("check", reply).says(&[]);
+    story.answer_wrongly("check", reply).returns(&[]);
 }
 
 fn permit_tried_at_the_head(story: &mut Recorder) {
@@ -375,10 +422,10 @@ fn permit_tried_at_the_head(story: &mut Recorder) {
     let number = story.reply_data("1", 0, 9);
     story.answer("get", number);
     story.created_at(&format!("{DIR}/locks/{}", own(key, 3)), 41);
-    story.children(&[&own(key, 3)]).says(&["create", "children"]);
+    story.children(&[&own(key, 3)]).returns(&["create", "children"]);
     super::semaphore::take(story, key, &["a-lease-0000000001"]);
-    story.says(&["delete", "delete"]).done("delete").done("delete");
-    story.says(&["refused not-available"]).close(key).leaves(0);
+    story.returns(&["delete", "delete"]).done("delete").done("delete");
+    story.returns(&["refused not-available"]).close(key).leaves(0);
 }
 
 fn permits_changed_twice(story: &mut Recorder) {
@@ -386,7 +433,7 @@ fn permits_changed_twice(story: &mut Recorder) {
     let own = super::semaphore::lease(key, 7);
     for _ in 0..2 {
         story.watch(&format!("{DIR}/leases"), "changed");
-        story.says(&["children"]);
-        story.children(&[&first, &second, &own]).says(&[]);
+        story.returns(&["children"]);
+        story.children(&[&first, &second, &own]).returns(&[]);
     }
 }

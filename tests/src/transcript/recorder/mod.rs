@@ -1,5 +1,6 @@
-//! The recorder: a case is told as a story (this command is answered so, then that happens), and written down with everything the hub
-//! says to it. What a story checks on the way, with [`Recorder::says`], is what it is about.
+//! The recorder. A case is a story: inputs of a hub, such as answers to commands, in their order. The
+//! recorder writes them down with all outputs of the hub. With [`Recorder::returns`] the story checks the
+//! outputs that it is about.
 
 mod redis;
 mod zookeeper;
@@ -14,14 +15,14 @@ use super::{
 /// How many timeouts a case lets pass at most, until the hub waits for a reason.
 const MOST_TIMEOUTS: usize = 1000;
 
-/// A story being recorded.
+/// A case that is being recorded.
 #[derive(Debug)]
 pub struct Recorder {
     player: Player,
     now: u64,
     lines: Vec<String>,
-    /// What the hub has said to the last input.
-    said: Vec<Value>,
+    /// The outputs of the hub for the last input.
+    outputs: Vec<Value>,
     /// Commands without an outcome, oldest first: id and operation.
     open: Vec<(u64, String)>,
     /// All commands: id and line.
@@ -31,10 +32,10 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins a story.
+    /// Begins a case.
     ///
     /// # Panics
-    /// For an unknown family. All methods panic when the story does not fit what the hub says.
+    /// For an unknown family. All methods panic if the case does not fit the outputs of the hub.
     #[must_use]
     pub fn new(family: &str, why: &str, source: Option<&str>) -> Self {
         Self::begun(&Header {
@@ -46,7 +47,7 @@ impl Recorder {
         })
     }
 
-    /// Begins the story of a header.
+    /// Begins the case of a header.
     pub(crate) fn begun(header: &Header) -> Self {
         let player = Player::new(header).expect("a known family");
         let lines = vec![serde_json::to_string(header).expect("serialisable")];
@@ -54,7 +55,7 @@ impl Recorder {
             player,
             now: 1_000_000,
             lines,
-            said: Vec::new(),
+            outputs: Vec::new(),
             open: Vec::new(),
             commands: Vec::new(),
             keys: 0,
@@ -74,15 +75,15 @@ impl Recorder {
         self
     }
 
-    /// Lets time pass, and tells the hub.
+    /// Lets time pass, and reports the timeout to the hub.
     pub fn timeout_after(&mut self, micros: u64) -> &mut Self {
         self.now += micros;
         self.input(Input::Timeout)
     }
 
-    /// Lets time pass until the hub wants to be told.
+    /// Lets time pass until the timeout for which the hub waits.
     pub fn timeout(&mut self) -> &mut Self {
-        let until = self.said.last().and_then(|wait| wait["wait"].as_u64());
+        let until = self.outputs.last().and_then(|wait| wait["wait"].as_u64());
         self.now = until
             .unwrap_or_else(|| panic!("the hub waits for no time in\n{}", self.text()))
             .max(self.now);
@@ -91,11 +92,11 @@ impl Recorder {
 
     /// What the hub waits for: the name of its timer, if there is one.
     fn reason(&self) -> Option<&str> {
-        self.said.last().expect("something was put in")["reason"].as_str()
+        self.outputs.last().expect("an input was passed")["reason"].as_str()
     }
 
-    /// Lets time pass until the hub waits for this reason, and then until that timeout. Until then the server answers as a
-    /// healthy one does.
+    /// Lets time pass until the hub waits for this reason, and then until that timeout. Until then the server
+    /// answers like a healthy one.
     pub fn timeout_of(&mut self, reason: &str) -> &mut Self {
         // A hub with a defect may never wait for it.
         for _ in 0..MOST_TIMEOUTS {
@@ -107,7 +108,7 @@ impl Recorder {
         panic!("after {MOST_TIMEOUTS} timeouts the hub does not wait for {reason:?}");
     }
 
-    /// Opens a machine with these settings; gives its key.
+    /// Opens a machine with these settings; returns its key.
     pub fn open(&mut self, settings: &Value) -> u64 {
         self.keys += 1;
         let contender = format!("{:032x}", u128::from(self.keys) << 96 | 0xfeed);
@@ -133,7 +134,7 @@ impl Recorder {
         self.input(Input::Acquire { key, acquire_timeout })
     }
 
-    /// Acquires at once or not at all.
+    /// Acquires without waiting for the lock.
     pub fn try_acquire(&mut self, key: u64) -> &mut Self {
         self.input(Input::Try { key })
     }
@@ -148,7 +149,7 @@ impl Recorder {
         self.input(Input::Release { key })
     }
 
-    /// Has a writer go on as a reader.
+    /// Downgrades a writer to a reader.
     pub fn downgrade(&mut self, key: u64) -> &mut Self {
         self.input(Input::Downgrade { key })
     }
@@ -179,12 +180,12 @@ impl Recorder {
         self.input(Input::Shutdown)
     }
 
-    /// Puts an input in that is no misuse.
+    /// Passes an input that is no misuse.
     pub fn input(&mut self, input: Input) -> &mut Self {
         self.put(input, None)
     }
 
-    /// Puts an input in that is a misuse.
+    /// Passes an input that is a misuse.
     pub fn misuse(&mut self, input: Input, name: &str) -> &mut Self {
         self.put(input, Some(name))
     }
@@ -208,28 +209,28 @@ impl Recorder {
         self.input(Input::Reply { id, reply })
     }
 
-    /// The oldest open command of that operation comes to nothing.
+    /// The oldest open command of that operation fails.
     #[track_caller]
     pub fn fail(&mut self, operation: &str, failure: &str) -> &mut Self {
         let id = self.take(operation);
         self.fail_id(id, failure)
     }
 
-    /// A command comes to nothing, also for the second time.
+    /// A command fails, also for the second time.
     pub fn fail_id(&mut self, id: u64, failure: &str) -> &mut Self {
         self.open.retain(|(open, _)| *open != id);
         let failure = failure.into();
         self.input(Input::Fail { id, failure })
     }
 
-    /// The oldest open command of that operation will never be answered, and nothing is said of it.
+    /// The oldest open command of that operation gets neither an answer nor a failure.
     #[track_caller]
     pub fn silence(&mut self, operation: &str) -> &mut Self {
         self.take(operation);
         self
     }
 
-    /// All open commands come to nothing.
+    /// All open commands fail.
     pub fn fail_all(&mut self, failure: &str) -> &mut Self {
         for (id, _) in core::mem::take(&mut self.open) {
             self.fail_id(id, failure);
@@ -237,13 +238,14 @@ impl Recorder {
         self
     }
 
-    /// Checks what the hub has said to the last input, its wait left out: operations of commands, names of events with their reasons.
+    /// Checks the outputs of the hub for the last input, without its wait: operations of commands, names of
+    /// events with their reasons.
     #[track_caller]
-    pub fn says(&mut self, expected: &[&str]) -> &mut Self {
-        let said: Vec<String> = self.said.iter().filter_map(name_of).collect();
+    pub fn returns(&mut self, expected: &[&str]) -> &mut Self {
+        let returned: Vec<String> = self.outputs.iter().filter_map(name_of).collect();
         assert!(
-            said == expected,
-            "said {said:?}, not {expected:?}, in\n{}",
+            returned == expected,
+            "returned {returned:?}, not {expected:?}, in\n{}",
             self.text()
         );
         self
@@ -268,7 +270,7 @@ impl Recorder {
         self
     }
 
-    /// The id of the last command that was asked for with this operation.
+    /// The id of the last command with this operation.
     #[must_use]
     pub fn last_id(&self, operation: &str) -> u64 {
         self.last(|command| command["command"] == operation)
@@ -276,7 +278,9 @@ impl Recorder {
 
     fn last(&self, wanted: impl Fn(&Value) -> bool) -> u64 {
         let found = self.commands.iter().rev().find(|(_, command)| wanted(command));
-        found.expect("the story names a command that was given").0
+        found
+            .expect("the case names a command that the hub has returned")
+            .0
     }
 
     fn oldest(&self, wanted: impl Fn(&Value) -> bool) -> u64 {
@@ -285,7 +289,7 @@ impl Recorder {
             .commands
             .iter()
             .find(|(id, command)| open(*id) && wanted(command));
-        found.expect("the story names a command that is open").0
+        found.expect("the case names a command that is open").0
     }
 
     fn path_of(&self, id: u64) -> String {
@@ -313,37 +317,37 @@ impl Recorder {
         };
         self.lines
             .push(serde_json::to_string(&step).expect("serialisable"));
-        let said = self
+        let outputs = self
             .player
             .put(&step)
             .unwrap_or_else(|error| panic!("{error} in\n{}", self.text()));
-        self.said.clear();
-        for line in said {
+        self.outputs.clear();
+        for line in outputs {
             let value: Value = serde_json::from_str(&line).expect("JSON");
             if let (Some(operation), Some(id)) = (operation_of(&value), value["id"].as_u64()) {
                 self.open.push((id, operation.into()));
                 self.commands.push((id, value.clone()));
             }
-            self.said.push(value);
+            self.outputs.push(value);
             self.lines.push(line);
         }
         self
     }
 }
 
-fn name_of(said: &Value) -> Option<String> {
-    let word = |field: &str| said[field].as_str();
+fn name_of(output: &Value) -> Option<String> {
+    let word = |field: &str| output[field].as_str();
     match (word("event"), word("reason")) {
         (Some(event), Some(reason)) => Some(format!("{event} {reason}")),
         (Some(event), None) => Some(event.into()),
-        (None, _) => operation_of(said).map(String::from),
+        (None, _) => operation_of(output).map(String::from),
     }
 }
 
-/// The operation of a command. A multi of nothing but a check is a check.
-fn operation_of(said: &Value) -> Option<&str> {
-    match said["parts"].as_array().map(Vec::as_slice) {
+/// The operation of a command. A multi that has only a check is a check.
+fn operation_of(output: &Value) -> Option<&str> {
+    match output["parts"].as_array().map(Vec::as_slice) {
         Some([part]) if part["command"] == "check" => Some("check"),
-        _ => said["command"].as_str(),
+        _ => output["command"].as_str(),
     }
 }

@@ -1,4 +1,4 @@
-//! What a Redis server and its client library say in a story.
+//! The answers and notices of a Redis server and its client library.
 
 use serde_json::{Value, json};
 
@@ -15,12 +15,12 @@ impl Recorder {
         self.value(json!([1, fence]))
     }
 
-    /// A script's answer: held by another contender of ours, for so many milliseconds.
+    /// A script's answer: held by another contender of this implementation, for so many milliseconds.
     pub fn held_for(&mut self, millis: i64) -> &mut Self {
         self.value(json!([0, millis, "6f74686572206f6e6520697320686572-1"]))
     }
 
-    /// A script's answer: held, for so many milliseconds, by another program, which has written this value.
+    /// A script's answer: held, for so many milliseconds, by another program, which wrote this value.
     pub fn held_by(&mut self, holder: &str, millis: i64) -> &mut Self {
         self.value(json!([0, millis, holder]))
     }
@@ -30,12 +30,12 @@ impl Recorder {
         self.value(json!([1]))
     }
 
-    /// A script's answer: somebody else holds.
+    /// A script's answer: another contender holds the lock.
     pub fn foreign(&mut self) -> &mut Self {
         self.value(json!([0, "somebody"]))
     }
 
-    /// A script's answer: nobody holds.
+    /// A script's answer: no contender holds the lock.
     pub fn absent(&mut self) -> &mut Self {
         self.value(json!([0, null]))
     }

@@ -1,4 +1,4 @@
-//! What a ZooKeeper server and its client library say in a story.
+//! The answers and notices of a ZooKeeper server and its client library.
 
 use fencepost_core::zookeeper::Stat;
 
@@ -8,13 +8,13 @@ use super::{Input, Recorder, Reply};
 const TIMEOUT: u64 = 9_000_000;
 
 impl Recorder {
-    /// The driver has made a session. Its number is given to all answers from now on.
+    /// The driver has made a session. All answers from now on have its number.
     pub fn connected(&mut self, session: i64) -> &mut Self {
         self.session = session;
         self.session_is("connecting").session_is("connected")
     }
 
-    /// A session is there, and nobody knows since when.
+    /// The driver passes a session of which it did not see the start.
     pub fn given(&mut self, session: i64) -> &mut Self {
         self.session = session;
         self.session_is("connected")
@@ -30,12 +30,12 @@ impl Recorder {
         })
     }
 
-    /// The connection is gone, and with it the answers to everything under way.
+    /// The connection is lost, and with it the answers to all commands in flight.
     pub fn disconnected(&mut self) -> &mut Self {
         self.session_is("suspended").fail_all("unknown")
     }
 
-    /// The watch that was set last on a path has something to say.
+    /// An event of the watch that was set last on a path.
     pub fn watch(&mut self, path: &str, event: &str) -> &mut Self {
         let id = self.watch_on(path);
         self.watch_id(id, event)
@@ -49,7 +49,7 @@ impl Recorder {
         self.last(|command| watches(command) && command["path"] == path)
     }
 
-    /// The watch that a command has set has something to say.
+    /// An event of the watch that a command has set.
     pub fn watch_id(&mut self, id: u64, event: &str) -> &mut Self {
         let session = self.session.to_string();
         let event = event.into();
@@ -70,10 +70,10 @@ impl Recorder {
         self
     }
 
-    /// Answers a witness that is a check, and the seal that comes at once behind it.
+    /// Answers a second probe that is a check, and the confirming probe that follows at once.
     #[track_caller]
     pub fn confirmed(&mut self) -> &mut Self {
-        self.checked().says(&["sync"]).done("sync")
+        self.checked().returns(&["sync"]).done("sync")
     }
 
     /// A quorum has acknowledged the oldest open check.

@@ -30,8 +30,8 @@ impl IdempotencyOptions {
         self.with("answer_within", answer_within)
     }
 
-    /// Redis (`memory:` checks and ignores it): how long a claim lasts without a renewal. Range: 5
-    /// ms and three times `margin`, to 365 days. Default: 30 s.
+    /// Redis (`memory:` checks and ignores it): how long a claim lasts without a renewal. Range: at
+    /// least 5 ms and three times `margin`, at most 365 days. Default: 30 s.
     pub fn lease(self, lease: Duration) -> Self {
         self.with("lease", lease)
     }

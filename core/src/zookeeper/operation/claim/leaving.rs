@@ -28,10 +28,10 @@ impl Claimant {
         };
         let exchange = Exchange::new(self.request(step), known, false);
         // A lost claim has no validity. The server gets the time that a session has.
-        let patience = self.session.timeout.max(self.settings.answer_within);
+        let limit = self.session.timeout.max(self.settings.answer_within);
         let until = before
             .as_ref()
-            .map_or_else(|| now.plus(patience), |(_, until)| *until);
+            .map_or_else(|| now.plus(limit), |(_, until)| *until);
         self.acquire.failures = 0;
         self.stop_in(Phase::Leaving(Box::new(Leaving {
             exchange,

@@ -43,7 +43,7 @@ impl Small {
                     self.until = self.until.map(|_| until);
                     self.next = Some(start.plus(TTL / 3));
                     let valid_until = self.until;
-                    self.say(Event::Extended { valid_until });
+                    self.emit(Event::Extended { valid_until });
                 }
                 _ => self.lose(now),
             },
@@ -52,7 +52,7 @@ impl Small {
             }
             (Phase::Leaves { release }, Asked::Release | Asked::Compare) => {
                 if release {
-                    self.say(Event::Released);
+                    self.emit(Event::Released);
                 }
                 self.rest();
             }
@@ -66,7 +66,7 @@ impl Subject<Servers> for Small {
         match (intent, self.phase) {
             (Intent::Acquire(timeout), Phase::Idle) => {
                 self.attempt.number += 1;
-                self.trying = timeout == AcquireTimeout::Try;
+                self.nonblocking = timeout == AcquireTimeout::Try;
                 self.acquire_timeout = limit(timeout);
                 self.deadline = self.acquire_timeout.map(|limit| now.plus(limit));
                 self.phase = Phase::Wants;
@@ -91,7 +91,7 @@ impl Subject<Servers> for Small {
             Outcome::Reply(reply) => self.answered(now, start, asked, &reply),
             Outcome::Failed(failure) => {
                 if asked == Asked::Acquire && failure == Failure::Unknown {
-                    self.doubt = true;
+                    self.in_doubt = true;
                     if self.has(Defect::SilenceIsYes) && self.phase == Phase::Wants {
                         self.granted(now, start, now.as_micros());
                         return Ok(());
@@ -121,7 +121,7 @@ impl Subject<Servers> for Small {
             return;
         }
         let overdue = self.asked.take();
-        self.doubt |= matches!(overdue, Some((_, _, Asked::Acquire)));
+        self.in_doubt |= matches!(overdue, Some((_, _, Asked::Acquire)));
         match self.phase {
             Phase::Idle => {}
             Phase::Wants => self.acquire(now),

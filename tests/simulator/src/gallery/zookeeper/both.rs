@@ -1,5 +1,5 @@
-//! Two small locks taken one after the other, which are held together or not at all. In the order of their names that is a multi-lock; in
-//! the order in which the caller named them, two of them wait for each other.
+//! Two small locks that a client takes one after the other, and holds together or not at all. If every client takes them in the order of
+//! their names, this is a correct multi-lock. If each client takes them in an order of its own, two clients deadlock.
 
 use std::collections::VecDeque;
 
@@ -24,7 +24,7 @@ const OTHER: &str = "/shop/till";
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Both {
     /// In the order in which they are taken.
-    parts: [Small; 2],
+    components: [Small; 2],
     phase: Phase,
     grants: [Option<Grant>; 2],
     deadline: Option<Instant>,
@@ -54,9 +54,9 @@ impl Both {
         } else {
             [OTHER, DIRECTORY]
         };
-        let part = |directory| Small::new(owner, Role::Queued(Mode::Exclusive), None).inside(directory);
+        let component = |directory| Small::new(owner, Role::Queued(Mode::Exclusive), None).inside(directory);
         Self {
-            parts: directories.map(part),
+            components: directories.map(component),
             phase: Phase::Idle,
             grants: [None, None],
             deadline: None,
@@ -67,7 +67,7 @@ impl Both {
         }
     }
 
-    fn say(&mut self, event: Event) {
+    fn emit(&mut self, event: Event) {
         if !self.shut {
             self.out.push_back(Output::Event(event));
         }
@@ -84,29 +84,29 @@ impl Both {
     }
 
     fn lose(&mut self, now: Instant) {
-        self.say(Event::Lost {
+        self.emit(Event::Lost {
             reason: Loss::LeaseEnded,
             cause: Cause::default(),
         });
         self.give_back(now, false);
     }
 
-    /// Receives the events of both, until there are no more.
-    fn heed(&mut self, now: Instant) {
+    /// Takes the outputs of both locks until there are no more.
+    fn drain_events(&mut self, now: Instant) {
         loop {
             let mut quiet = true;
-            for part in 0..2 {
-                match Subject::<Servers>::poll_output(&mut self.parts[part]) {
+            for component in 0..2 {
+                match Subject::<Servers>::poll_output(&mut self.components[component]) {
                     Output::Command(command) => {
                         quiet = false;
-                        let id = CommandId(command.id.0 * 2 + part as u64);
+                        let id = CommandId(command.id.0 * 2 + component as u64);
                         self.out.push_back(Output::Command(Command { id, ..command }));
                     }
                     Output::Event(event) => {
                         quiet = false;
-                        self.receive(now, part, event);
+                        self.receive(now, component, event);
                     }
-                    Output::Wait(wait) => self.waits[part] = wait.until,
+                    Output::Wait(wait) => self.waits[component] = wait.until,
                     _ => {}
                 }
             }
@@ -115,16 +115,16 @@ impl Both {
             }
         }
         if let Phase::Leaves { release } = self.phase
-            && self.parts.iter().all(|part| part.pending() == 0)
+            && self.components.iter().all(|component| component.pending() == 0)
         {
             self.phase = Phase::Idle;
             if release {
-                self.say(Event::Released);
+                self.emit(Event::Released);
             }
         }
     }
 
-    fn receive(&mut self, now: Instant, part: usize, event: Event) {
+    fn receive(&mut self, now: Instant, component: usize, event: Event) {
         match (self.phase, event) {
             (Phase::Wants(0), Event::Acquired { grant }) => {
                 self.grants[0] = Some(grant);
@@ -136,16 +136,16 @@ impl Both {
                     true => AcquireTimeout::Forever,
                     false => AcquireTimeout::For(left.max(std::time::Duration::from_micros(1))),
                 };
-                // It rests: it cannot refuse.
-                let _accepted = self.parts[1].intent(now, Intent::Acquire(timeout));
+                // The second lock is idle, so it cannot refuse.
+                let _accepted = self.components[1].intent(now, Intent::Acquire(timeout));
             }
             (Phase::Wants(_), Event::Acquired { grant }) => {
-                // The second's number is younger than the last holder of both.
+                // The second node was created after the last holder of both locks had left, so its number is the higher one.
                 let (attempt, fence) = (grant.attempt, grant.fence);
                 self.grants[1] = Some(grant);
                 self.phase = Phase::Holds;
                 let valid_until = self.valid_until();
-                self.say(Event::Acquired {
+                self.emit(Event::Acquired {
                     grant: Grant {
                         attempt,
                         fence,
@@ -156,19 +156,19 @@ impl Both {
             }
             (Phase::Wants(_), Event::Refused { reason, .. }) => self.refuse(now, reason),
             (Phase::Wants(_), Event::Lost { .. }) => self.refuse(now, Refusal::Unreachable),
-            // The other one has ended, and has not looked at its clock yet.
+            // The grant of the other lock has ended, and that lock has not looked at its clock yet.
             (Phase::Holds, Event::Extended { .. }) if self.is_over(now) => self.lose(now),
             (Phase::Wants(_) | Phase::Holds, Event::Extended { valid_until }) => {
-                if let Some(grant) = &mut self.grants[part] {
+                if let Some(grant) = &mut self.grants[component] {
                     grant.valid_until = valid_until;
                 }
                 if self.phase == Phase::Holds {
                     let valid_until = self.valid_until();
-                    self.say(Event::Extended { valid_until });
+                    self.emit(Event::Extended { valid_until });
                 }
             }
             (Phase::Holds, event @ Event::Lost { .. }) => {
-                self.say(event);
+                self.emit(event);
                 self.give_back(now, false);
             }
             _ => {}
@@ -176,7 +176,7 @@ impl Both {
     }
 
     fn refuse(&mut self, now: Instant, reason: Refusal) {
-        self.say(Event::Refused {
+        self.emit(Event::Refused {
             reason,
             cause: Cause::default(),
         });
@@ -186,10 +186,10 @@ impl Both {
     fn give_back(&mut self, now: Instant, release: bool) {
         self.phase = Phase::Leaves { release };
         self.grants = [None, None];
-        for part in &mut self.parts {
+        for component in &mut self.components {
             for intent in [Intent::Release, Intent::Cancel] {
-                // One of the two makes sense, or neither is needed.
-                let _was_there = part.intent(now, intent);
+                // A lock accepts at most one of the two intents.
+                let _was_there = component.intent(now, intent);
             }
         }
     }
@@ -201,15 +201,15 @@ impl Subject<Servers> for Both {
             (intent @ Intent::Acquire(timeout), Phase::Idle) => {
                 self.forever = timeout == AcquireTimeout::Forever;
                 self.deadline = super::super::limit(timeout).map(|limit| now.plus(limit));
-                self.parts[0].intent(now, intent)?;
+                self.components[0].intent(now, intent)?;
                 self.phase = Phase::Wants(0);
             }
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
             (Intent::Release, Phase::Holds) if self.is_over(now) => self.lose(now),
             (Intent::Release, Phase::Holds) => self.give_back(now, true),
             (Intent::Extend, Phase::Holds) => {
-                for part in &mut self.parts {
-                    part.intent(now, Intent::Extend)?;
+                for component in &mut self.components {
+                    component.intent(now, Intent::Extend)?;
                 }
             }
             (Intent::Cancel, Phase::Wants(_)) => self.refuse(now, Refusal::Cancelled),
@@ -217,14 +217,14 @@ impl Subject<Servers> for Both {
             (Intent::Downgrade, _) => return Err(Misuse::NotAWriter),
             (_, _) => return Err(Misuse::NotWaiting),
         }
-        self.heed(now);
+        self.drain_events(now);
         Ok(())
     }
 
     fn handle_outcome(&mut self, now: Instant, id: CommandId, outcome: Outcome<Reply>) -> Result<(), Misuse> {
-        let part = &mut self.parts[usize::from(id.0 % 2 == 1)];
-        part.handle_outcome(now, CommandId(id.0 / 2), outcome)?;
-        self.heed(now);
+        let component = &mut self.components[usize::from(id.0 % 2 == 1)];
+        component.handle_outcome(now, CommandId(id.0 / 2), outcome)?;
+        self.drain_events(now);
         Ok(())
     }
 
@@ -235,26 +235,26 @@ impl Subject<Servers> for Both {
                 session,
                 event,
             };
-            self.parts[usize::from(id.0 % 2 == 1)].handle_notice(now, own)?;
+            self.components[usize::from(id.0 % 2 == 1)].handle_notice(now, own)?;
         } else {
-            for part in &mut self.parts {
-                part.handle_notice(now, notice.clone())?;
+            for component in &mut self.components {
+                component.handle_notice(now, notice.clone())?;
             }
         }
-        self.heed(now);
+        self.drain_events(now);
         Ok(())
     }
 
     fn handle_timeout(&mut self, now: Instant) {
-        for part in &mut self.parts {
-            part.handle_timeout(now);
+        for component in &mut self.components {
+            component.handle_timeout(now);
         }
-        self.heed(now);
-        // The first may have come when the time was up.
+        self.drain_events(now);
+        // The grant of the first lock may have come after the deadline.
         let over = self.deadline.is_some_and(|deadline| deadline <= now);
         if over && matches!(self.phase, Phase::Wants(_)) {
             self.refuse(now, Refusal::Timeout);
-            self.heed(now);
+            self.drain_events(now);
         }
     }
 
@@ -267,13 +267,13 @@ impl Subject<Servers> for Both {
 
     fn shutdown(&mut self, now: Instant) {
         self.shut = true;
-        for part in &mut self.parts {
-            part.shutdown(now);
+        for component in &mut self.components {
+            component.shutdown(now);
         }
         if self.phase != Phase::Idle {
             self.phase = Phase::Leaves { release: false };
         }
-        self.heed(now);
+        self.drain_events(now);
     }
 
     fn pending(&self) -> usize {

@@ -1,5 +1,5 @@
-//! How the small lock proves its session's time: by three confirmations, as the core's session lease does, without its haste after a reconnect and
-//! without its thrift: each goes through a quorum.
+//! How the small lock proves its session: by three confirmations, as the core's session lease does. It is slower after a reconnect, and
+//! sends each confirmation through a quorum.
 
 use fencepost_core::{
     Instant, lease,
@@ -10,16 +10,16 @@ use crate::zookeeper::TIMEOUT;
 
 use super::{Defect, Small};
 
-/// An answered confirmation, on its way to be a proof.
+/// The first probe: an answered confirmation that is not proved yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Candidate {
+pub(super) struct FirstProbe {
     start: Instant,
     answered: Instant,
-    /// Whether its witness has been answered: the next answer is its seal.
-    witnessed: bool,
+    /// Whether the second probe was answered. The next answer is that of the confirming probe.
+    second_answered: bool,
 }
 
-/// When the leader must have pinged a follower that has received something by then.
+/// The time by which the leader has pinged a follower that received something at `received`.
 fn reported_by(received: Instant) -> Instant {
     lease::ended_by(received, TIMEOUT / 4, lease::DEFAULT_MARGIN)
 }
@@ -39,7 +39,7 @@ impl Small {
         }
     }
 
-    /// Whether a confirmation was answered by a server that has asked the others.
+    /// Whether the answer to a confirmation shows that the server has asked a quorum.
     pub(super) fn confirms(&self, answer: &Answer) -> bool {
         match answer {
             Answer::Done => self.has(Defect::SyncProves),
@@ -48,7 +48,7 @@ impl Small {
         }
     }
 
-    /// Whether a grant would have ended by its holder's clock.
+    /// Whether a grant has ended by the holder's clock.
     pub(super) fn is_over(&self, now: Instant) -> bool {
         self.valid_until().is_none_or(|until| until <= now)
     }
@@ -58,20 +58,20 @@ impl Small {
     }
 
     pub(super) fn confirmed(&mut self, now: Instant, start: Instant) {
-        let fresh = Candidate {
+        let fresh = FirstProbe {
             start,
             answered: now,
-            witnessed: false,
+            second_answered: false,
         };
-        match self.candidate {
-            None => self.candidate = Some(fresh),
-            Some(earlier) if earlier.witnessed || self.has(Defect::OneBreath) => {
+        match self.first_probe {
+            None => self.first_probe = Some(fresh),
+            Some(earlier) if earlier.second_answered || self.has(Defect::OneBreath) => {
                 self.proved = Some(earlier.start);
-                self.candidate = Some(fresh);
+                self.first_probe = Some(fresh);
             }
             Some(earlier) if reported_by(earlier.answered) <= start => {
-                self.candidate = Some(Candidate {
-                    witnessed: true,
+                self.first_probe = Some(FirstProbe {
+                    second_answered: true,
                     ..earlier
                 });
                 self.confirm_at = None;
@@ -80,9 +80,9 @@ impl Small {
             Some(_) => {}
         }
         let unproved = self.is_over(now);
-        self.confirm_at = Some(match self.candidate {
+        self.confirm_at = Some(match self.first_probe {
             Some(_) if unproved && self.has(Defect::OneBreath) => now,
-            Some(candidate) if unproved => reported_by(candidate.answered),
+            Some(first_probe) if unproved => reported_by(first_probe.answered),
             _ => lease::renew_at(start, TIMEOUT),
         });
     }

@@ -16,29 +16,29 @@ use super::{super::limit, Defect, PAUSE, Phase, Role, Small, What};
 impl Small {
     fn answered(&mut self, now: Instant, id: CommandId, what: What, answer: Result<Answer, ()>) {
         match (what, answer) {
-            // Another request's answer: what this one has made is looked for.
+            // The answer belongs to another request, so the client searches for the node of this create.
             (What::Create, Ok(Answer::Created { path, .. }))
                 if self.role != Role::Single && !path.contains(&self.own()) =>
             {
-                self.doubt = true;
+                self.in_doubt = true;
             }
             (What::Create, Ok(Answer::Created { path, zxid })) => {
                 let name = path.rsplit_once('/').map_or(path.as_str(), |(_, name)| name);
                 self.node = Some((name.into(), zxid));
                 match (self.role, self.phase) {
-                    // After a move it may be the answer to an earlier one: the node's data say which client owns it.
+                    // After a move, this may be the answer to an earlier create: the node's data name its owner.
                     (Role::Single, Phase::Wants) if self.moved => self.look(),
                     (Role::Single, Phase::Wants) => self.first(now),
                     _ => {}
                 }
             }
             (What::Create, Err(())) if self.has(Defect::NeverMine) => self.retry = Some(now.plus(PAUSE)),
-            (What::Create, Ok(Answer::Error(code::NODE_EXISTS))) if self.trying => {
+            (What::Create, Ok(Answer::Error(code::NODE_EXISTS))) if self.nonblocking => {
                 self.refuse(Refusal::NotAvailable);
             }
             (What::Create, Ok(Answer::Error(code::NODE_EXISTS))) => self.look(),
             (What::Create, Err(())) if self.role == Role::Single => {
-                self.doubt = true;
+                self.in_doubt = true;
                 self.retry = Some(now.plus(PAUSE));
             }
             (What::Look, Ok(answer)) => self.looked(now, &answer),
@@ -49,15 +49,15 @@ impl Small {
                 }
             }
             (What::Reader, Ok(Answer::Created { path, zxid })) => self.goes_on_as_reader(&path, zxid),
-            (What::Create, Err(())) => self.doubt = true,
+            (What::Create, Err(())) => self.in_doubt = true,
             (What::Create, Ok(Answer::Error(code::NO_NODE))) if self.phase == Phase::Wants => {
-                // The list behind it fails in the same way.
+                // The list that was sent behind the create fails in the same way.
                 self.pending.clear();
                 self.make_parents();
             }
             (What::List, Ok(Answer::Children(names))) => self.listed(now, &names),
             (What::List, Ok(Answer::Error(code::NO_NODE))) if self.phase == Phase::Wants => {
-                self.doubt = false;
+                self.in_doubt = false;
                 self.node = None;
                 if self.pending.is_empty() {
                     self.make_parents();
@@ -71,21 +71,21 @@ impl Small {
             (What::Watch, Ok(Answer::Error(code::NO_NODE))) if self.watched == Some(id) => {
                 self.list_again(now)
             }
-            (What::Delete, Ok(_)) if self.phase == Phase::Holds => self.say(Event::Downgraded),
+            (What::Delete, Ok(_)) if self.phase == Phase::Holds => self.emit(Event::Downgraded),
             (What::Delete, Ok(Answer::Done | Answer::Error(code::NO_NODE))) => {
                 if !self.waits_for(What::Delete) {
                     self.gone();
                 }
             }
             (What::Delete, Err(())) if self.has(Defect::DeleteOnce) => self.gone(),
-            // An error may be that of an earlier request, after a move.
+            // After a move, an error may be that of an earlier request.
             (What::Delete, Err(()) | Ok(Answer::Error(_))) if self.role == Role::Single => {
-                self.doubt = !self.has(Defect::DeleteAgain);
+                self.in_doubt = !self.has(Defect::DeleteAgain);
                 self.retry = Some(now.plus(PAUSE));
             }
             (What::Parent, Ok(_)) | (What::Barrier, Ok(Answer::Done)) => {}
             (What::Barrier, _) if !self.has(Defect::RefusedBarrier) => {
-                // What the list behind it says may be old.
+                // The list that was sent behind the barrier may be out of date.
                 self.pending
                     .retain(|(_, what)| !matches!(what, What::List | What::Look));
                 self.retry = Some(now.plus(PAUSE));
@@ -105,14 +105,14 @@ impl Small {
 
     fn expired(&mut self) {
         self.node = None;
-        self.doubt = false;
+        self.in_doubt = false;
         self.pending.clear();
-        self.candidate = None;
+        self.first_probe = None;
         self.proved = None;
         self.confirming = None;
         match self.phase {
             Phase::Holds => {
-                self.say(Event::Lost {
+                self.emit(Event::Lost {
                     reason: Loss::SessionExpired,
                     cause: fencepost_core::Cause::default(),
                 });
@@ -143,16 +143,16 @@ impl Subject<Servers> for Small {
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match (intent, self.phase) {
             (Intent::Acquire(timeout), Phase::Idle) => {
-                self.trying = timeout == AcquireTimeout::Try;
+                self.nonblocking = timeout == AcquireTimeout::Try;
                 self.acquire_timeout = limit(timeout);
                 self.deadline = self.acquire_timeout.map(|limit| now.plus(limit));
                 self.phase = Phase::Wants;
-                self.placed = false;
+                self.was_queued = false;
                 self.confirm(now);
                 self.enter();
             }
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
-            // Without a proof nothing has an end.
+            // Without a confirmation, a grant has no end.
             (Intent::Release, Phase::Holds) if !self.has(Defect::NoConfirmation) && self.is_over(now) => {
                 self.lose(Loss::LeaseEnded);
             }
@@ -180,7 +180,7 @@ impl Subject<Servers> for Small {
                 self.confirmed(now, start);
                 if self.phase == Phase::Holds && !self.has(Defect::NoConfirmation) {
                     let valid_until = self.valid_until();
-                    self.say(Event::Extended { valid_until });
+                    self.emit(Event::Extended { valid_until });
                 }
                 if self.phase == Phase::First {
                     self.hold(now);
@@ -201,10 +201,10 @@ impl Subject<Servers> for Small {
     fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
         match notice {
             Notice::Watch { id, .. } if self.watched == Some(id) && self.phase == Phase::Wants => {
-                if self.has(Defect::NeighbourGone) {
+                if self.has(Defect::PredecessorGone) {
                     self.first(now);
                 } else if self.waits_for(What::Watch) || self.waits_for(What::Look) {
-                    // Its answer is on its way: the queue is read again a little later.
+                    // The answer to the request that set the watch is on its way: the client lists the queue again a little later.
                     self.retry = Some(now.plus(PAUSE));
                 } else {
                     self.list_again(now);
@@ -222,7 +222,7 @@ impl Subject<Servers> for Small {
                 }
                 SessionState::Suspended => {
                     self.connected = false;
-                    self.candidate = None;
+                    self.first_probe = None;
                     self.confirming = None;
                     self.interrupted();
                     self.pending.clear();
@@ -238,7 +238,7 @@ impl Subject<Servers> for Small {
         if self.deadline.take_if(|deadline| *deadline <= now).is_some()
             && matches!(self.phase, Phase::Wants | Phase::First)
         {
-            self.refuse(if self.placed {
+            self.refuse(if self.was_queued {
                 Refusal::Timeout
             } else {
                 Refusal::Unreachable

@@ -1,4 +1,4 @@
-//! How it gives up, loses and releases: everything that an attempt has made is looked for and deleted.
+//! How the small lock gives up, loses and releases: it searches for every node of the attempt, and deletes it.
 
 use fencepost_core::{Cause, Event, Loss, Refusal, zookeeper::Request};
 
@@ -6,21 +6,21 @@ use super::{Defect, Phase, Small, What};
 
 impl Small {
     pub(super) fn refuse(&mut self, reason: Refusal) {
-        self.say(Event::Refused {
+        self.emit(Event::Refused {
             reason,
             cause: Cause::default(),
         });
         if self.has(Defect::LeakOnTimeout) && reason == Refusal::Timeout {
             self.pending.clear();
             self.node = None;
-            self.doubt = false;
+            self.in_doubt = false;
             return self.rest();
         }
         self.leave(false);
     }
 
     pub(super) fn lose(&mut self, reason: Loss) {
-        self.say(Event::Lost {
+        self.emit(Event::Lost {
             reason,
             cause: Cause::default(),
         });
@@ -31,12 +31,12 @@ impl Small {
         self.phase = Phase::Leaves { release };
         self.deadline = None;
         self.watched = None;
-        self.doubt |= self.waits_for(What::Create);
+        self.in_doubt |= self.waits_for(What::Create);
         self.pending.clear();
         self.go_on();
     }
 
-    /// Looks for everything that this attempt has made, and deletes it.
+    /// Searches for every node of this attempt, and deletes it.
     pub(super) fn go_on(&mut self) {
         let Phase::Leaves { release } = self.phase else {
             return self.enter();
@@ -45,16 +45,17 @@ impl Small {
             return;
         }
         match &self.node {
-            Some((name, _)) if !(self.doubt || release && self.has(Defect::DeleteFirst)) => {
+            Some((name, _)) if !(self.in_doubt || release && self.has(Defect::DeleteFirst)) => {
                 let path = format!("{}/{name}", self.directory);
                 self.send(What::Delete, Request::Delete { path });
             }
-            None if !self.doubt => self.gone(),
+            None if !self.in_doubt => self.gone(),
             _ => self.list(),
         }
     }
 
-    pub(super) fn bury(&mut self, names: &[String]) {
+    /// Deletes the nodes of this attempt that a list has shown.
+    pub(super) fn delete_listed(&mut self, names: &[String]) {
         let own = self.own();
         let first = self.has(Defect::DeleteFirst);
         let mut queue: Vec<&String> = names
@@ -65,7 +66,7 @@ impl Small {
         if first {
             queue.truncate(1);
         }
-        self.doubt = false;
+        self.in_doubt = false;
         if queue.is_empty() {
             return self.gone();
         }
@@ -77,7 +78,7 @@ impl Small {
 
     pub(super) fn gone(&mut self) {
         if self.phase == (Phase::Leaves { release: true }) {
-            self.say(Event::Released);
+            self.emit(Event::Released);
         }
         self.node = None;
         self.rest();
@@ -87,6 +88,6 @@ impl Small {
         self.phase = Phase::Idle;
         self.deadline = None;
         self.retry = None;
-        self.doubt = false;
+        self.in_doubt = false;
     }
 }

@@ -1,4 +1,4 @@
-//! A small inspector, as people write it into their scripts, and what they have got wrong in it; and a holder that does not listen.
+//! A small inspector, as people write it into their scripts, and the mistakes that they make in it; and a holder that does not watch its node.
 
 use std::collections::VecDeque;
 
@@ -18,18 +18,18 @@ use crate::{
 
 use super::{super::limit, PAUSE, command};
 
-/// What an inspector can overlook.
+/// The mistakes of an inspector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Oversight {
-    /// What it has found once is answered for ever.
+    /// It returns its first list for ever.
     Remembers,
-    /// A contender that it could not read is left out.
+    /// It leaves out a contender that it could not read.
     LeavesOut,
-    /// A contender is broken by its path.
+    /// It breaks a contender by its path.
     ByPath,
-    /// What was not answered is taken for done.
+    /// It takes a request without an answer for done.
     SilenceIsDone,
-    /// The revocation request is written in words of its own.
+    /// It writes the revocation request in a format of its own.
     OtherWords,
 }
 
@@ -60,7 +60,7 @@ enum Phase {
 }
 
 impl Looker {
-    /// One that has not been asked for anything yet; `turn` chooses what it does first.
+    /// An idle inspector; `turn` chooses what it does first.
     #[must_use]
     pub const fn new(turn: u64, oversight: Option<Oversight>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! What the small lock can be: a lock, a reader or a writer, one of several permits, or a single node; and which contender each waits for.
+//! The kinds of the small lock: a mutex, a reader or a writer, a permit, or a single node; and which contender each waits for.
 
 use fencepost_core::{
     Misuse,
@@ -16,16 +16,16 @@ use crate::{
 
 use super::{Defect, Small, What};
 
-/// What it is.
+/// The kind of a small lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// One of a queue, in which these may hold at once. A mutex is a writer in a queue without readers.
+    /// A contender in a queue; the mode says which may hold at once. A mutex is a writer in a queue without readers.
     Queued(Mode),
-    /// The client that has made the one node holds.
+    /// The client that has created the single node holds.
     Single,
 }
 
-/// In the name of a reader's node.
+/// A part of the name of a reader's node.
 const READER: &str = "read-";
 
 impl Role {
@@ -61,12 +61,12 @@ pub fn small(
 }
 
 impl Small {
-    /// The place in the queue that the one at `place` waits for; none if it may hold.
+    /// The position in the queue of the contender that the one at `place` waits for; none if it may hold.
     pub(super) fn waits_behind(&self, queue: &[&String], place: usize) -> Option<usize> {
         let writer = |at: &usize| !queue[*at].contains(READER);
         let mut before = 0..place;
         match self.role.mode() {
-            // The neighbour of the neighbour may leave first: there is no right node to watch alone.
+            // No single node is the right one to watch, because the holders may leave in any order.
             Mode::Permit(most) => place.checked_sub(most.into()),
             Mode::Shared if self.has(Defect::FirstWriter) => before.find(writer),
             Mode::Shared if self.has(Defect::LaterWriters) => {
@@ -80,14 +80,14 @@ impl Small {
         }
     }
 
-    /// Goes on as a reader, of a fresh number.
+    /// Becomes a reader with a new number.
     pub(super) fn downgrade(&mut self) -> Result<(), Misuse> {
-        if self.role != Role::Queued(Mode::Exclusive) || self.doubt {
+        if self.role != Role::Queued(Mode::Exclusive) || self.in_doubt {
             return Err(Misuse::NotAWriter);
         }
         // From now on there may be two nodes to clean up.
-        self.doubt = true;
-        self.create_in_line(What::Reader, READER);
+        self.in_doubt = true;
+        self.create_in_queue(What::Reader, READER);
         Ok(())
     }
 

@@ -1,4 +1,4 @@
-//! The small lock that is a single node: the client that makes it holds, and its data name that client.
+//! The small lock that is a single node: the client that creates it holds, and its data name that client.
 
 use fencepost_core::{
     Instant, Refusal,
@@ -17,7 +17,7 @@ impl Small {
         self.send(What::Create, Request::Create { path, data, mode });
     }
 
-    /// Looks at the node, and waits for its going if it is another's.
+    /// Reads the node, and waits for its deletion if it is another client's.
     pub(super) fn look(&mut self) {
         self.send(What::Barrier, Request::Sync { path: NODE.into() });
         let (path, watch) = (NODE.into(), true);
@@ -34,14 +34,14 @@ impl Small {
             _ => return self.retry = Some(now.plus(PAUSE)),
         };
         let there = matches!(answer, Answer::Data { .. });
-        self.doubt = false;
+        self.in_doubt = false;
         self.node = mine.map(|czxid| ("single".into(), czxid));
         match self.phase {
             Phase::Leaves { .. } => self.go_on(),
             Phase::Wants if mine.is_some() => self.first(now),
-            Phase::Wants if there && self.trying => self.refuse(Refusal::NotAvailable),
+            Phase::Wants if there && self.nonblocking => self.refuse(Refusal::NotAvailable),
             Phase::Wants if there => {
-                self.placed = true;
+                self.was_queued = true;
                 self.look_later(now);
             }
             Phase::Wants => self.enter(),
@@ -49,10 +49,10 @@ impl Small {
         }
     }
 
-    /// The connection has broken: what was under way may have been done.
+    /// The connection has broken: the server may have executed what was under way.
     pub(super) fn interrupted(&mut self) {
         let deletes = self.role == Role::Single && !self.has(Defect::DeleteAgain);
-        self.doubt |= self.waits_for(What::Create) && !self.has(Defect::NeverMine)
+        self.in_doubt |= self.waits_for(What::Create) && !self.has(Defect::NeverMine)
             || deletes && self.waits_for(What::Delete);
     }
 }

@@ -1,4 +1,4 @@
-//! Inspections of the lock of Redis. It is the one kind there that has them, with an owner or without: a claim has none.
+//! Inspections of the lock of Redis, with an owner and without. Claims have no inspections.
 
 use fencepost_core::redis::Redis;
 

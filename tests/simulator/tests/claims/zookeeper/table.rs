@@ -1,4 +1,4 @@
-//! The table's side: the record that it has made, with what ZooKeeper adds.
+//! The record of the table, with what ZooKeeper adds.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use fencepost_core::{
     },
 };
 
-/// What a request has come to, as far as machines and the table can both tell.
+/// The result of a request, as far as the machines and the table both have it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Answered {
     Claimed { fence: Fence, takeovers: u64 },
@@ -135,7 +135,7 @@ impl Table {
         }
     }
 
-    /// What the table makes of a request, at a time. `number` is that of the transaction that has last changed the
+    /// The decision of the table for a request, at a time. `number` is that of the transaction that has last changed the
     /// record.
     pub(super) fn ask(&mut self, attempt: AttemptId, step: &Step, now: u64, number: u64) -> Answered {
         let token = self.present().and_then(|record| match &record.token {
@@ -146,7 +146,7 @@ impl Table {
             Step::Update(update) => self.updates.get(&update.id).cloned(),
             _ => None,
         };
-        // The client knows no later time than that of the last change.
+        // The latest time that the client knows is that of the last change.
         let time = ServerTime(self.changed * 1000);
         let known = Known {
             record: self.record.clone(),
@@ -161,7 +161,7 @@ impl Table {
         let claims = matches!(step, Step::Claim(_) | Step::Register(..));
         if claims && decision.record != Change::Nothing && token.is_some_and(|life| now > self.changed + life)
         {
-            // It is too late, and the record counts as none.
+            // The token has expired, so the record does not count.
             self.record = Ok(None);
             self.changed = now;
             return Answered::Refused(Refusal::UnknownToken);
@@ -192,7 +192,7 @@ impl Table {
         Self::answer(decision.answer, step, fence)
     }
 
-    /// Why a claim is lost whose lease has been deleted: what its renewal would get on Redis.
+    /// Why a claim is lost whose lease was deleted: the reason that its renewal would get on Redis.
     pub(super) fn loss_of(&self, attempt: AttemptId) -> Loss {
         let known = Known {
             record: self.record.clone(),

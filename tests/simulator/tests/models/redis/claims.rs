@@ -1,4 +1,4 @@
-//! The claims' scripts on both servers. Leases end by being left: the clocks of the servers are not told to go on.
+//! The claims' scripts on both servers. A lease ends by a *leave*, because the test does not change the servers' clocks.
 
 use core::time::Duration;
 

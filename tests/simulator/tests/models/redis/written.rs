@@ -1,6 +1,6 @@
-//! Commands and scripts that are written down, as chance would not find them.
+//! A list of commands and scripts that random choice would not find.
 
-/// Commands that chance would not find.
+/// Commands that random choice would not find.
 pub(super) const COMMANDS: &[&[&str]] = &[
     &[""],
     &["foo", "a", "b"],
@@ -69,7 +69,7 @@ pub(super) const COMMANDS: &[&[&str]] = &[
     &["HSET", "hash", "z", "1", "y"],
 ];
 
-/// What scripts do with a command of chance.
+/// Scripts that call a random command.
 pub(super) const WRAPPERS: &[&str] = &[
     "return redis.call(unpack(ARGV))",
     "return redis.pcall(unpack(ARGV))",

@@ -1,4 +1,4 @@
-//! The ensemble's rules that a real one shows at any time.
+//! The rules of an ensemble that a test can see on a real one.
 
 use fencepost_core::{
     CommandId, Instant, SessionId,
@@ -65,7 +65,7 @@ impl Ensemble for Vec<Real> {
     }
 }
 
-/// The model, whose followers apply nothing of their own accord.
+/// The model, whose followers apply nothing by themselves.
 struct Lazy(Server, Vec<SessionId>);
 
 impl Ensemble for Lazy {
@@ -75,7 +75,7 @@ impl Ensemble for Lazy {
     }
 
     fn events(&mut self, client: usize) -> Vec<Event> {
-        let events = self.0.take_told(self.1[client]);
+        let events = self.0.take_fired_watches(self.1[client]);
         events.into_iter().map(|fired| fired.event).collect()
     }
 }
@@ -146,7 +146,7 @@ fn the_model_keeps_the_rules() {
     keeps_the_rules(&mut model);
 }
 
-/// A server of a young ensemble now and then leaves a request without an answer. The rules say nothing of that: a client connects again.
+/// A server of a new ensemble sometimes gives no answer to a request. That breaks no rule: a client connects again.
 #[test]
 fn the_real_ensemble_keeps_the_rules() {
     let _alone = alone();
@@ -171,7 +171,7 @@ fn the_real_ensemble_keeps_the_rules() {
 fn a_server_refuses_a_client_that_has_seen_more() {
     let _alone = alone();
     for server in servers() {
-        // A session is a transaction, so that the server has applied one at least.
+        // A new session is a transaction, so the server has applied at least one.
         Real::open(&server).close();
         assert!(Real::open_having_seen(&server, i64::MAX).is_err());
         Real::open_having_seen(&server, 1).unwrap().close();
@@ -199,7 +199,7 @@ fn a_session_moves_between_servers_and_takes_its_watches_along() {
             version: None,
         };
         assert!(matches!(other.ask(&change), Answer::Data { .. }));
-        // A server that is behind refuses the client, and another try finds it further.
+        // A server that lags refuses the client. At another try, it has caught up.
         while mover.reconnect(server).is_err() {}
         mover.ask(&Ask::Request(Request::Sync { path: node.clone() }));
         assert_eq!(mover.next_events(1), [(Event::Changed, node.clone())]);

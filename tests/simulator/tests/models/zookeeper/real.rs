@@ -1,4 +1,4 @@
-//! A session on a real server, frame by frame: no client library says in which order events and answers have come.
+//! A session on a real server, frame by frame, because no client library reports the order of events and answers.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -31,7 +31,7 @@ pub(super) struct Real {
 /// The panic of a request that no server answers in time.
 pub(super) struct NoAnswer;
 
-/// The servers make it less.
+/// The servers grant a shorter one.
 const TIMEOUT_MS: i32 = 60_000;
 const NO_NODE: i32 = -101;
 const CLOSE: i32 = -11;

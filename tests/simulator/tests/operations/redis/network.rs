@@ -1,4 +1,4 @@
-//! Messages on their way: any order, losses, doubles.
+//! Messages on their way: they arrive in any order, get lost, or arrive twice.
 
 use core::time::Duration;
 
@@ -27,14 +27,14 @@ impl World<'_> {
         let message = self.messages.remove(at);
         let is_alive = self.clients[message.client].crashes == message.crashes;
         match message.content {
-            // Its connection has ended with its process. What a script does, it may do all the same.
+            // The connection has ended with its process. The server may still execute the script.
             Content::Ask(Operation::Subscribe | Operation::Unsubscribe, _) if !is_alive => Ok(()),
             Content::Ask(_, _) if fate < 4 => self.fail(&message, Failure::Unknown),
             Content::Ask(_, _) if fate < 6 => self.fail(&message, Failure::NotSent),
             Content::Ask(operation, ref words) => {
                 let reply = self.execute(message.client, message.id, operation, words);
                 let twice = fate < 10 && operation == Operation::Call;
-                self.tell(format!("the server answers {}: {reply:?}", message.client));
+                self.log(format!("the server answers {}: {reply:?}", message.client));
                 if twice {
                     let words = words.clone();
                     let _second = self.execute(message.client, message.id, operation, &words);

@@ -30,9 +30,9 @@ pub(super) struct Answered {
     pub(super) id: CommandId,
     pub(super) reply: Reply,
     mark: i64,
-    /// What was asked, of a write.
+    /// The request, if it was a write.
     pub(super) write: Option<Ask>,
-    /// Whether it is another request's.
+    /// Whether it is the answer to another request.
     swapped: bool,
 }
 
@@ -51,9 +51,9 @@ pub(super) struct Client {
     pub(super) notices: VecDeque<Notice>,
     /// Commands without an outcome.
     pub(super) open: Vec<CommandId>,
-    /// Writes that were executed, and whose answers the connection has taken along.
+    /// Executed writes whose answers were lost with the connection.
     pub(super) orphaned: VecDeque<(Ask, Reply)>,
-    /// Whether the next write is answered with one of them.
+    /// Whether the next write gets one of these answers.
     pub(super) swaps: bool,
 }
 
@@ -76,7 +76,7 @@ impl Client {
         }
     }
 
-    /// What a clock with this drift shows: all clocks agree in the beginning.
+    /// The time of a clock with this drift. At the start, all clocks show the same time.
     pub(super) fn clock(now: Instant, drift: i8) -> Instant {
         let since = now.since(BEGINNING).as_micros();
         let rate = u128::from(1000_u16.saturating_add_signed(drift.into()));
@@ -88,7 +88,7 @@ impl Client {
         Self::clock(now, self.drift)
     }
 
-    /// The time of all at which a clock with this drift shows `local`.
+    /// The common time at which a clock with this drift shows `local`.
     fn global(local: Instant, drift: i8) -> Instant {
         let since = local.since(BEGINNING).as_micros();
         let rate = u128::from(1000_u16.saturating_add_signed(drift.into()));
@@ -104,14 +104,14 @@ impl Client {
         self.connected && self.requests.is_empty() && self.answers.is_empty() && self.notices.is_empty()
     }
 
-    /// Whether the driver settles what was under way only when there is a connection again.
+    /// Whether the driver reports the outcomes of lost requests only when there is a connection again.
     pub(super) const fn settles_late(&self) -> bool {
         !self.number.is_multiple_of(2)
     }
 }
 
 impl World<'_> {
-    /// Takes everything that a client's hub has to say.
+    /// Takes all outputs of a client's hub.
     pub(super) fn drain(&mut self, number: u8) -> Result<(), Broken> {
         let mut unsent = VecDeque::new();
         let mut moves = false;
@@ -141,7 +141,7 @@ impl World<'_> {
                     }
                 }
                 (key, Output::Event(event)) => {
-                    self.tell(|| format!("{number} receives {event:?}"));
+                    self.log(|| format!("{number} receives {event:?}"));
                     self.believe(number, &event)?;
                     let own = &mut self.clients[usize::from(number)];
                     if key == own.application.key {
@@ -208,7 +208,7 @@ impl World<'_> {
                 self.servers.execute(self.now, number, session, id, wrong)
             }
         };
-        self.tell(|| {
+        self.log(|| {
             let reply = answered
                 .as_ref()
                 .map(|answered| Servers::describe_reply(&answered.reply));
@@ -297,7 +297,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// An answer does not come in time, or what comes is thrown away.
+    /// An answer does not come in time, and is dropped when it comes.
     pub(super) fn give_up(&mut self, number: u8) -> Result<(), Broken> {
         let own = &mut self.clients[usize::from(number)];
         if own.paused || !own.connected {
@@ -314,7 +314,7 @@ impl World<'_> {
             }
         };
         let Some(id) = id else { return Ok(()) };
-        self.tell(|| format!("{number} waits no more for {id:?}"));
+        self.log(|| format!("{number} waits no more for {id:?}"));
         self.fail(number, id, Failure::Unknown)?;
         self.drain(number)
     }

@@ -14,7 +14,7 @@ impl World<'_> {
         let Some(notices) = self.servers.connect(self.now, number, server) else {
             return Ok(());
         };
-        self.tell(|| {
+        self.log(|| {
             format!(
                 "{number} connects: {}",
                 notices
@@ -24,7 +24,7 @@ impl World<'_> {
                     .join(", ")
             )
         });
-        // The last one says that it is connected: before that, everything is settled.
+        // The last notice reports the connection. Before it, the driver reports the outcomes of all earlier requests.
         let last = notices.len().saturating_sub(1);
         for (at, notice) in notices.into_iter().enumerate() {
             if at == last {
@@ -62,7 +62,7 @@ impl World<'_> {
         if late { Ok(()) } else { self.settle_open(number) }
     }
 
-    /// What was under way when the connection broke has had no answer, and the client learns it.
+    /// The requests under way when the connection broke have no answer, and the driver reports that to the client.
     fn settle_open(&mut self, number: u8) -> Result<(), Broken> {
         let open = core::mem::take(&mut self.clients[usize::from(number)].open);
         for id in open {
@@ -72,7 +72,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// What the servers say unasked is on its way, and they may have closed connections.
+    /// Puts the notices of the servers on their way. The servers may have closed connections.
     pub(super) fn spread(&mut self) -> Result<(), Broken> {
         for number in (0..).take(self.clients.len()) {
             let notices = self.servers.take_notices(number);

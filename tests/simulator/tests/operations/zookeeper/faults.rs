@@ -1,4 +1,4 @@
-//! What goes wrong.
+//! Faults.
 
 use fencepost_core::{Output, Timer, Wait};
 use fencepost_simulator::{backend::Backend as _, step::ServerFault};
@@ -11,20 +11,20 @@ impl World<'_> {
         match self.chance.below(100) {
             0..15 => {
                 let executed = self.chance.below(4);
-                self.tell(|| format!("the connection of {number} breaks"));
+                self.log(|| format!("the connection of {number} breaks"));
                 self.disconnect(number, executed)
             }
             15..38 => self.reconnect(number),
             38..45 => {
                 let own = &mut self.clients[usize::from(number)];
                 own.stuck = !own.stuck;
-                self.tell(|| format!("requests of {number} are held up, or go on"));
+                self.log(|| format!("requests of {number} are held up, or go on"));
                 Ok(())
             }
             45..53 => {
                 let own = &mut self.clients[usize::from(number)];
                 own.paused = !own.paused;
-                self.tell(|| format!("{number} stands still, or goes on"));
+                self.log(|| format!("{number} stands still, or goes on"));
                 Ok(())
             }
             53..58 => self.crash(number),
@@ -44,7 +44,7 @@ impl World<'_> {
             }
             73..76 => {
                 let pause = self.chance.pick(&[950_000, 2_000_000]);
-                self.tell(|| "nothing happens for longer than a session lasts".into());
+                self.log(|| "nothing happens for longer than a session lasts".into());
                 self.pass(pause.unwrap_or_default())
             }
             76..79 => {
@@ -90,7 +90,7 @@ impl World<'_> {
         if self.servers.server_fault(self.now, fault).is_none() {
             return Ok(());
         }
-        self.tell(|| format!("{fault:?}"));
+        self.log(|| format!("{fault:?}"));
         let after = self.servers.belongings(self.now);
         for (path, ..) in before
             .iter()
@@ -101,10 +101,10 @@ impl World<'_> {
         self.after_a_change()
     }
 
-    /// A process ends with all that it knows, and another takes its place. What it has sent may still arrive.
+    /// A process ends, and another one takes its place, which knows nothing of it. Messages of the first one may still arrive.
     pub(super) fn crash(&mut self, number: u8) -> Result<(), Broken> {
         self.seen.crashes += 1;
-        self.tell(|| format!("{number} crashes"));
+        self.log(|| format!("{number} crashes"));
         while self.chance.percent(40) && !self.clients[usize::from(number)].requests.is_empty() {
             self.execute(number)?;
         }

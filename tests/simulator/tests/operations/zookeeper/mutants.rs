@@ -1,4 +1,4 @@
-//! Mutants of the protocol: between the machines and the servers, each takes one check away.
+//! Mutants of the protocol: each removes one check, between the machines and the servers.
 
 use fencepost_core::zookeeper::{Answer, CreateMode, Reply, Request, Write};
 use fencepost_simulator::zookeeper::{Ask, RECORD};
@@ -8,9 +8,9 @@ use crate::promises::Broken;
 /// What a mutant does with a request, or with its answer.
 #[derive(Clone, Copy)]
 enum Wrong {
-    /// With one part of a transaction; without a part, it is left out.
+    /// Changes a write of a transaction, or removes it.
     Part(fn(Write) -> Option<Write>),
-    /// With the answer to a read.
+    /// Changes the answer to a read.
     Answer(fn(&Request, &mut Reply)),
     /// A sweep does not change the bucket.
     Sweep,

@@ -18,7 +18,7 @@ pub(super) enum Task {
     Issues,
     Registers,
     Looks,
-    /// It has seen a record with this guard.
+    /// It has read a record with this guard.
     HasSeen(u64),
     Settles,
     Forgets,
@@ -72,7 +72,7 @@ impl World<'_> {
             1 => AcquireTimeout::For(core::time::Duration::from_millis(400)),
             _ => AcquireTimeout::Forever,
         };
-        self.tell(|| format!("the operator: {task:?}"));
+        self.log(|| format!("the operator: {task:?}"));
         self.truth.task = task;
         let operator = &mut self.clients[usize::from(CLAIMANTS)];
         let local: Instant = operator.local(self.now);
@@ -136,7 +136,7 @@ impl World<'_> {
         server.execute(session, CommandId(u64::MAX), Request::Multi { writes });
         server.end_session(session);
         self.seen.sweeps += 1;
-        self.tell(|| "the freed record is deleted".into());
+        self.log(|| "the freed record is deleted".into());
         self.after_a_change()
     }
 }

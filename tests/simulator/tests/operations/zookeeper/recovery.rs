@@ -11,7 +11,7 @@ use crate::{application::Stage, promises::Broken};
 impl World<'_> {
     /// Faults end. A new client claims, and has its result or its refusal within a session's timeout.
     pub(super) fn recover(&mut self) -> Result<(), Broken> {
-        self.tell(|| "faults end".into());
+        self.log(|| "faults end".into());
         (self.throttled, self.recovering) = (0, true);
         self.servers.heal(self.now);
         for client in &mut self.clients {
@@ -32,7 +32,7 @@ impl World<'_> {
         accepted(fresh.application.hub.intent(local, key, claims))?;
         fresh.application.stage = Stage::Claims;
         self.drain(0)?;
-        // A session's timeout, and the proof of the new session.
+        // This takes a session's timeout, and the proof of the new session.
         let limit = self
             .now
             .plus(TIMEOUT)

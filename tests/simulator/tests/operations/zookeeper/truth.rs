@@ -1,4 +1,4 @@
-//! What the servers have had: the truth about the record, as no client knows it.
+//! The true history of the record on the servers, which no client knows.
 
 use fencepost_core::{
     AttemptId, Event, Refusal,
@@ -66,7 +66,7 @@ impl World<'_> {
                 truth.claimable_first.get_or_insert(until);
                 truth.claimable_until = Some(until);
             }
-            // A claim by which the token was used, for the first time or again.
+            // A claim has consumed the token, for the first time or again.
             (State::Running | State::Done, Some(_)) if record.takeovers == 0 && stat.mzxid > truth.last => {
                 let first = truth.claimable_until.take();
                 if first.is_some_and(|until| stat.modified > until) {
@@ -83,7 +83,7 @@ impl World<'_> {
         }
     }
 
-    /// What a server answers to a client has to be true.
+    /// Checks that the answer of a server to a client is true.
     pub(super) fn believe(&self, number: u8, event: &Event) -> Result<(), Broken> {
         let late = |attempt: &AttemptId| self.truth.late.contains(attempt);
         match event {

@@ -1,5 +1,5 @@
-//! Cases of claims and of single steps. `table` has a case for each row of the table in `claim::table`, and in it every
-//! answer of the row; the others are about time, lost replies and ends.
+//! Cases of claims and of single steps. `table` has a case for each row of the table in `claim::table`, and
+//! in it every answer of the row; the others are about time, lost replies and ends.
 
 mod ends;
 mod table;
@@ -32,18 +32,18 @@ fn step(step: &str, more: &Value) -> Value {
 /// A machine that has claimed.
 fn claim(story: &mut Recorder) -> u64 {
     let key = story.open(&settings());
-    story.acquire(key).says(&["call"]);
+    story.acquire(key).returns(&["call"]);
     key
 }
 
 /// A machine that runs the operation.
 fn run(story: &mut Recorder) -> u64 {
     let key = claim(story);
-    story.after(150).value(claimed(0)).says(&["acquired"]);
+    story.after(150).value(claimed(0)).returns(&["acquired"]);
     key
 }
 
-/// The fence of claims in stories: microseconds of the server's clock.
+/// The fence of claims in the cases: microseconds of the server's clock.
 const FENCE: &str = "1790000000000001";
 
 fn claimed(takeovers: u64) -> Value {
@@ -54,7 +54,8 @@ fn lost(why: &str) -> Value {
     json!(["lost", why])
 }
 
-/// A script's answer: another attempt runs the operation, and so many ms of its lease are left (-1: the lease is over).
+/// A script's answer: another attempt runs the operation, and so many ms of its lease are left (-1: the lease
+/// is over).
 fn in_progress(left: i64) -> Value {
     json!(["in-progress", left])
 }

@@ -9,25 +9,42 @@ use crate::{
 };
 
 cases! { "redis":
-    claim_waits_for_the_running_one, "Another attempt runs the operation: the claim subscribes, and gets the result when that attempt announces its end.";
-    claim_waits_for_the_end_of_a_lease, "The running attempt announces nothing: the claim asks again when that attempt's lease ends, and takes over.";
-    claim_of_a_blocked_operation, "The policy is to block, and the lease is over: the claim polls until its timeout, and says in-progress.";
-    claim_times_out, "A claim times out while another attempt runs: in-progress, with the time that is left of the lease.";
-    claim_in_doubt_is_cleaned_up, "A claim without an answer is cancelled: the release that follows puts up a tombstone, because nothing has run.";
+    claim_waits_for_the_running_one,
+        "Another attempt runs the operation: the claim subscribes, and gets the result when that attempt \
+         announces its end.";
+    claim_waits_for_the_end_of_a_lease,
+        "The running attempt announces nothing: the claim asks again when that attempt's lease ends, and \
+         takes over.";
+    claim_of_a_blocked_operation,
+        "The policy is to block, and the lease is over: the claim polls until its timeout, and is refused \
+         as in-progress.";
+    claim_times_out,
+        "A claim times out while another attempt runs: in-progress, with the time that is left of the \
+         lease.";
+    claim_in_doubt_is_cleaned_up,
+        "A claim without an answer is cancelled: the release that follows leaves a tombstone, because the \
+         operation has not run.";
     claim_is_repeated, "A claim without an answer is sent again for the same attempt, and is granted once.";
-    claim_granted_too_late, "The answer comes when hardly anything is left of the lease: asked again before the operation runs.",
+    claim_granted_too_late,
+        "The answer comes when hardly anything is left of the lease: the claim asks again before the \
+         operation runs.",
         "Kleppmann 2016: a paused holder";
-    single_step_is_repeated, "A single step without an answer is sent again for the same attempt; its time ends as unreachable.";
+    single_step_is_repeated,
+        "A single step without an answer is sent again for the same attempt; when its time ends, it is \
+         refused as unreachable.";
     single_step_misuse, "A single step is granted nothing: it can be acquired and cancelled.";
 }
 
 fn claim_waits_for_the_running_one(story: &mut Recorder) {
     let key = claim(story);
-    story.value(in_progress(8000)).says(&["queued", "subscribe"]);
-    story.subscribed().says(&["call"]);
-    story.value(in_progress(7900)).says(&[]).waits_for(Some("poll"));
-    story.message().says(&["call"]);
-    story.value(with_record("replayed")).says(&["replayed"]);
+    story.value(in_progress(8000)).returns(&["queued", "subscribe"]);
+    story.subscribed().returns(&["call"]);
+    story
+        .value(in_progress(7900))
+        .returns(&[])
+        .waits_for(Some("poll"));
+    story.message().returns(&["call"]);
+    story.value(with_record("replayed")).returns(&["replayed"]);
     story.close(key).leaves(0);
 }
 
@@ -35,7 +52,7 @@ fn claim_waits_for_the_end_of_a_lease(story: &mut Recorder) {
     claim(story);
     story.value(in_progress(300)).subscribed();
     story.value(in_progress(299)).waits_for(Some("poll")).timeout();
-    story.says(&["call"]).value(claimed(1)).says(&["acquired"]);
+    story.returns(&["call"]).value(claimed(1)).returns(&["acquired"]);
 }
 
 fn claim_of_a_blocked_operation(story: &mut Recorder) {
@@ -47,9 +64,9 @@ fn claim_of_a_blocked_operation(story: &mut Recorder) {
         .value(in_progress(-1))
         .subscribed();
     while story.value(in_progress(-1)).is_waiting_for("poll") {
-        story.timeout().says(&["call"]);
+        story.timeout().returns(&["call"]);
     }
-    story.timeout().says(&["refused in-progress"]);
+    story.timeout().returns(&["refused in-progress"]);
 }
 
 fn claim_times_out(story: &mut Recorder) {
@@ -64,8 +81,8 @@ fn claim_times_out(story: &mut Recorder) {
         .value(in_progress(7990))
         .waits_for(Some("acquire-timeout"))
         .timeout();
-    story.says(&["refused in-progress"]).waits_for(Some("linger"));
-    story.try_acquire(key).says(&["call"]);
+    story.returns(&["refused in-progress"]).waits_for(Some("linger"));
+    story.try_acquire(key).returns(&["call"]);
 }
 
 fn claim_in_doubt_is_cleaned_up(story: &mut Recorder) {
@@ -73,20 +90,24 @@ fn claim_in_doubt_is_cleaned_up(story: &mut Recorder) {
     story
         .silence("call")
         .cancel(key)
-        .says(&["refused cancelled", "call"]);
-    story.value(json!(["released"])).says(&[]).waits_for(None);
+        .returns(&["refused cancelled", "call"]);
+    story.value(json!(["released"])).returns(&[]).waits_for(None);
     story.close(key).leaves(0);
 }
 
 fn claim_is_repeated(story: &mut Recorder) {
     let key = claim(story);
-    story.fail("call", "unknown").says(&[]).timeout().says(&["call"]);
-    story.timeout().says(&["call"]).value(claimed(0)).says(&[]);
-    story.value(claimed(0)).says(&["acquired"]);
+    story
+        .fail("call", "unknown")
+        .returns(&[])
+        .timeout()
+        .returns(&["call"]);
+    story.timeout().returns(&["call"]).value(claimed(0)).returns(&[]);
+    story.value(claimed(0)).returns(&["acquired"]);
     story
         .complete(key, "[17]")
         .value(json!(["completed"]))
-        .says(&["completed"]);
+        .returns(&["completed"]);
 }
 
 fn claim_granted_too_late(story: &mut Recorder) {
@@ -95,48 +116,52 @@ fn claim_granted_too_late(story: &mut Recorder) {
         .after(4_000_000)
         .silence("call")
         .timeout_after(3_500_000)
-        .says(&["call"]);
-    story.after(8_000_000).value(claimed(0)).says(&[]);
+        .returns(&["call"]);
+    story.after(8_000_000).value(claimed(0)).returns(&[]);
     story
         .timeout()
-        .says(&["call"])
+        .returns(&["call"])
         .value(claimed(0))
-        .says(&["acquired"]);
+        .returns(&["acquired"]);
 }
 
 fn single_step_is_repeated(story: &mut Recorder) {
     let key = story.open(&step("look", &json!({})));
-    story.try_acquire(key).fail("call", "not-sent").says(&[]);
-    story.timeout().says(&["call"]).fail("call", "unknown").says(&[]);
+    story.try_acquire(key).fail("call", "not-sent").returns(&[]);
     story
         .timeout()
-        .says(&["call"])
+        .returns(&["call"])
+        .fail("call", "unknown")
+        .returns(&[]);
+    story
+        .timeout()
+        .returns(&["call"])
         .redis_error("call", "NOSCRIPT No matching script.");
     story
-        .says(&["call"])
+        .returns(&["call"])
         .answer_wrongly("call", crate::transcript::Reply::Value { value: json!([]) });
     story
-        .says(&[])
+        .returns(&[])
         .timeout()
-        .says(&["call"])
+        .returns(&["call"])
         .redis_error("call", "LOADING Redis is loading");
-    story.timeout().says(&["call"]).silence("call");
+    story.timeout().returns(&["call"]).silence("call");
     story
         .waits_for(Some("acquire-timeout"))
         .timeout()
-        .says(&["refused unreachable"]);
+        .returns(&["refused unreachable"]);
     story
         .acquire(key)
         .fail("call", "closed")
-        .says(&["refused connection-closed"]);
+        .returns(&["refused connection-closed"]);
     story
         .acquire(key)
         .redis_error("call", "NOPERM no permissions")
-        .says(&["refused no-permission"]);
+        .returns(&["refused no-permission"]);
     story
         .acquire(key)
         .redis_error("call", "OOM command not allowed")
-        .says(&["refused server-error"]);
+        .returns(&["refused server-error"]);
 }
 
 fn single_step_misuse(story: &mut Recorder) {
@@ -149,12 +174,12 @@ fn single_step_misuse(story: &mut Recorder) {
     story
         .silence("call")
         .cancel(key)
-        .says(&["refused cancelled"])
+        .returns(&["refused cancelled"])
         .waits_for(None);
     let key = run(story);
     story
         .misuse(Input::Downgrade { key }, "not-a-writer")
         .misuse(Input::Try { key }, "busy");
     story.leave(key).misuse(Input::Leave { key }, "not-held");
-    story.value(json!(["released"])).says(&["released"]);
+    story.value(json!(["released"])).returns(&["released"]);
 }

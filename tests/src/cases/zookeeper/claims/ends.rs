@@ -7,34 +7,49 @@ use crate::{
 };
 
 cases! { "zookeeper":
-    claim_completed_after_its_session, "The claim is lost with its session; its result is stored all the same, if no other attempt has claimed the operation.",
+    claim_completed_after_its_session,
+        "The claim is lost with its session; its result is stored all the same, if no other attempt has \
+         claimed the operation.",
         "AWS Powertools#4260: a record in progress whose lease is over";
-    claim_lapsed_and_left, "The claim has ended by this client's clock, and its session lives: the machine leaves it, so that it blocks no other attempt.";
+    claim_lapsed_and_left,
+        "The claim has ended by this client's clock, and its session lives: the machine leaves it, so that \
+         it blocks no other attempt.";
     claim_lapsed_and_completed, "The application completes a lapsed claim while the machine leaves it.";
     claim_claimed_again, "A claim that was lost may be claimed again: a new attempt.";
     claim_completion_repeated, "A completion without an answer is read back, and finds itself.",
         "a lost reply: the result is stored once";
-    claim_completion_never_answered, "The session ends here before the completion is answered: lost, and it can be completed later.";
-    claim_leave_never_answered, "A leave is reported when its lease has certainly gone, however long that takes.";
-    claim_end_refused, "The server denies the result: the claim goes on, and the application ends it otherwise.";
+    claim_completion_never_answered,
+        "The session ends by the client's clock before the completion is answered: lost, and the claim can \
+         be completed later.";
+    claim_leave_never_answered,
+        "A leave is reported when its lease has certainly gone, however long that takes.";
+    claim_end_refused,
+        "The server denies the result: the claim goes on, and the application ends it otherwise.";
     claim_end_refused_late, "The server denies the result when the grant is over: the claim has lapsed.";
-    claim_ended_in_the_next_session, "The session ends while a completion is on its way: it goes on in the next one.";
-    claim_ends_with_its_connection, "The connection is closed for good while an end is on its way: lost.";
-    claim_lapsed_on_a_closed_connection, "The connection is closed for good while the machine leaves a lapsed claim: nothing more can be done.";
-    claim_suspended, "Without a connection a claim is suspended, and resumed when its lease has been read again.";
+    claim_ended_in_the_next_session,
+        "The session ends while a completion is in flight: the completion goes on in the next one.";
+    claim_ends_with_its_connection, "The connection is closed for good while an end is in flight: lost.";
+    claim_lapsed_on_a_closed_connection,
+        "The connection is closed for good while the machine leaves a lapsed claim: nothing more can be \
+         done.";
+    claim_suspended,
+        "Without a connection a claim is suspended, and resumed when its lease has been read again.";
     claim_lease_gone, "After a reconnect the lease is not there: lost.";
-    claim_lease_deleted_in_vain, "The lease has gone, and the record is not read in time: no confirmation extends the claim.";
-    claim_lease_deleted_and_suspended, "The lease has gone, and then the connection: the machine reads both after the reconnect.";
+    claim_lease_deleted_and_record_unread,
+        "The lease is gone, and the record is not read in time: no confirmation extends the claim.";
+    claim_lease_deleted_and_suspended,
+        "The lease has gone, and then the connection: the machine reads both after the reconnect.";
     claim_lease_deleted_and_denied, "The lease has gone, and the server denies the read of the record: lost.";
     claim_lease_of_another_session, "After a reconnect the lease belongs to another session: lost.";
-    claim_lease_unreadable, "After a reconnect the server denies the read of the lease: lost, and the machine leaves the claim.";
+    claim_lease_unreadable,
+        "After a reconnect the server denies the read of the lease: lost, and the machine leaves the claim.";
     claim_misused, "Intents that the state does not allow change nothing.";
 }
 
 fn claim_completed_after_its_session(story: &mut Recorder) {
     warm(story);
     let key = run(story);
-    story.session_is("expired").says(&["lost session-expired"]);
+    story.session_is("expired").returns(&["lost session-expired"]);
     story
         .fail_all("unknown")
         .connected(2)
@@ -42,9 +57,9 @@ fn claim_completed_after_its_session(story: &mut Recorder) {
         .complete(key, "[17]");
     passed(story);
     shows(story, &running(&own(key)), &stat(41, 0), &[]);
-    story.says(&["multi"]);
+    story.returns(&["multi"]);
     written(story);
-    story.says(&["completed"]).close(key).leaves(0);
+    story.returns(&["completed"]).close(key).leaves(0);
 }
 
 /// A machine whose claim has ended by its own clock.
@@ -53,7 +68,7 @@ fn lapsed(story: &mut Recorder) -> u64 {
     while !story.is_waiting_for("validity") {
         story.timeout().fail_all("unknown");
     }
-    story.timeout().says(&["lost lease-ended", "multi"]);
+    story.timeout().returns(&["lost lease-ended", "multi"]);
     key
 }
 
@@ -62,24 +77,24 @@ fn claim_lapsed_and_left(story: &mut Recorder) {
     let key = lapsed(story);
     written(story);
     // The session's own check comes last.
-    story.says(&[]).leave(key);
-    story.says(&["sync", "check", "get", "get", "children", "check"]);
+    story.returns(&[]).leave(key);
+    story.returns(&["sync", "check", "get", "get", "children", "check"]);
     story.done("sync").checked();
     shows(story, &running(&own(key)), &stat(43, 1), &[]);
-    story.says(&["released"]).close(key).leaves(0);
+    story.returns(&["released"]).close(key).leaves(0);
 }
 
 fn claim_lapsed_and_completed(story: &mut Recorder) {
     warm(story);
     let key = lapsed(story);
     story.complete(key, "[17]");
-    story.says(&["sync", "check", "get", "get", "children"]);
+    story.returns(&["sync", "check", "get", "get", "children"]);
     written(story);
     story.done("sync").checked();
     shows(story, &running(&own(key)), &stat(43, 1), &[]);
-    story.says(&["multi"]);
+    story.returns(&["multi"]);
     written(story);
-    story.says(&["completed"]).close(key).leaves(0);
+    story.returns(&["completed"]).close(key).leaves(0);
 }
 
 fn claim_claimed_again(story: &mut Recorder) {
@@ -91,11 +106,11 @@ fn claim_claimed_again(story: &mut Recorder) {
         .connected(2)
         .done("sync");
     story.misuse(Input::Extend { key }, "not-held");
-    story.acquire(key).says(&["multi", "get"]);
+    story.acquire(key).returns(&["multi", "get"]);
     conflict(story, code::NODE_EXISTS);
     story.error("get", code::NO_NODE);
     shows(story, &running(&own(key)), &stat(41, 0), &[]);
-    story.says(&["multi", "get"]);
+    story.returns(&["multi", "get"]);
 }
 
 fn claim_completion_repeated(story: &mut Recorder) {
@@ -111,22 +126,22 @@ fn claim_completion_repeated(story: &mut Recorder) {
             shows(story, &done(&own(key), "[17]"), &stat(43, 1), &[]);
         } else {
             shows(story, &running(&own(key)), &stat(41, 0), &[&own(key)]);
-            story.says(&["multi"]);
+            story.returns(&["multi"]);
             written(story);
         }
-        story.says(&["completed"]).close(key).leaves(0);
+        story.returns(&["completed"]).close(key).leaves(0);
     }
     // Released, and claimed by another attempt before the answer was read back.
     let key = run(story);
     story.release(key).fail("multi", "unknown").timeout_of("retry");
     passed(story);
     shows(story, &running(OTHER), &stat(47, 2), &[OTHER]);
-    story.says(&["released"]).close(key).leaves(0);
+    story.returns(&["released"]).close(key).leaves(0);
     let key = run(story);
     story.release(key).fail("multi", "unknown").timeout_of("retry");
     passed(story);
     shows(story, &free(), &stat(47, 1), &[]);
-    story.says(&["released"]).close(key).leaves(0);
+    story.returns(&["released"]).close(key).leaves(0);
 }
 
 /// Nothing is answered until the grant has ended by this client's clock.
@@ -142,37 +157,37 @@ fn claim_completion_never_answered(story: &mut Recorder) {
     warm(story);
     let key = run(story);
     story.complete(key, "[17]");
-    unanswered(story).says(&["lost lease-ended"]);
+    unanswered(story).returns(&["lost lease-ended"]);
     story.session_is("connected");
-    story.says(&["check", "sync", "check", "get", "get", "children"]);
+    story.returns(&["check", "sync", "check", "get", "get", "children"]);
     story
         .complete(key, "[17]")
-        .says(&["sync", "check", "get", "get", "children"]);
+        .returns(&["sync", "check", "get", "get", "children"]);
 }
 
 fn claim_leave_never_answered(story: &mut Recorder) {
     warm(story);
     let key = run(story);
     story.leave(key);
-    unanswered(story).says(&[]);
+    unanswered(story).returns(&[]);
     story
         .session_is("expired")
-        .says(&[])
+        .returns(&[])
         .fail_all("unknown")
         .connected(2);
     story.done("sync").done("sync").checked();
     shows(story, &running(&own(key)), &stat(41, 0), &[]);
-    story.says(&["released"]).close(key).leaves(0);
+    story.returns(&["released"]).close(key).leaves(0);
 }
 
 fn claim_end_refused(story: &mut Recorder) {
     warm(story);
     let key = run(story);
     story.complete(key, "[17]").error("multi", code::NO_AUTH);
-    story.says(&["refused no-permission", "get"]).present(41);
-    story.leave(key).says(&["multi"]);
+    story.returns(&["refused no-permission", "get"]).present(41);
+    story.leave(key).returns(&["multi"]);
     written(story);
-    story.says(&["released"]).close(key).leaves(0);
+    story.returns(&["released"]).close(key).leaves(0);
 }
 
 fn claim_end_refused_late(story: &mut Recorder) {
@@ -188,7 +203,7 @@ fn claim_end_refused_late(story: &mut Recorder) {
     shows(story, &running(&own(key)), &stat(41, 0), &[]);
     story
         .error("multi", code::NO_AUTH)
-        .says(&["refused no-permission"]);
+        .returns(&["refused no-permission"]);
     story.close(key).leaves(0);
 }
 
@@ -196,7 +211,7 @@ fn claim_ended_in_the_next_session(story: &mut Recorder) {
     warm(story);
     let key = run(story);
     story.complete(key, "[17]").silence("multi");
-    story.session_is("expired").says(&[]);
+    story.session_is("expired").returns(&[]);
     story
         .fail_all("unknown")
         .connected(2)
@@ -204,9 +219,9 @@ fn claim_ended_in_the_next_session(story: &mut Recorder) {
         .done("sync")
         .checked();
     shows(story, &running(&own(key)), &stat(41, 0), &[]);
-    story.says(&["multi"]);
+    story.returns(&["multi"]);
     written(story);
-    story.says(&["completed"]).close(key).leaves(0);
+    story.returns(&["completed"]).close(key).leaves(0);
 }
 
 fn claim_ends_with_its_connection(story: &mut Recorder) {
@@ -222,7 +237,7 @@ fn claim_ends_with_its_connection(story: &mut Recorder) {
 fn claim_lapsed_on_a_closed_connection(story: &mut Recorder) {
     warm(story);
     let key = lapsed(story);
-    story.session_is("closed").says(&[]).close(key).leaves(0);
+    story.session_is("closed").returns(&[]).close(key).leaves(0);
 }
 
 fn claim_suspended(story: &mut Recorder) {
@@ -230,13 +245,17 @@ fn claim_suspended(story: &mut Recorder) {
     let key = run(story);
     story
         .session_is("suspended")
-        .says(&["suspended"])
+        .returns(&["suspended"])
         .session_is("connected");
-    story.says(&["check", "get"]).checked();
-    story.fail("get", "unknown").timeout_of("retry").says(&["get"]);
-    story.present(41).says(&["resumed"]);
-    story.watch(&lease(key), "gone").says(&["get"]).present(41);
-    story.timeout_of("poll").says(&["get"]).present(41).says(&[]);
+    story.returns(&["check", "get"]).checked();
+    story.fail("get", "unknown").timeout_of("retry").returns(&["get"]);
+    story.present(41).returns(&["resumed"]);
+    story.watch(&lease(key), "gone").returns(&["get"]).present(41);
+    story
+        .timeout_of("poll")
+        .returns(&["get"])
+        .present(41)
+        .returns(&[]);
     story.close(key);
 }
 
@@ -246,61 +265,66 @@ fn lease(key: u64) -> String {
 
 fn claim_lease_gone(story: &mut Recorder) {
     let key = reconnected(story);
-    story.error("get", code::NO_NODE).says(&["get"]);
+    story.error("get", code::NO_NODE).returns(&["get"]);
     // The record could not be read: both again.
-    story.fail("get", "not-sent").timeout_of("retry").says(&["get"]);
-    story.error("get", code::NO_NODE).says(&["get"]);
+    story
+        .fail("get", "not-sent")
+        .timeout_of("retry")
+        .returns(&["get"]);
+    story.error("get", code::NO_NODE).returns(&["get"]);
     story.error("get", code::NO_NODE);
-    story.says(&["lost deleted"]).close(key).leaves(0);
+    story.returns(&["lost deleted"]).close(key).leaves(0);
 }
 
-fn claim_lease_deleted_in_vain(story: &mut Recorder) {
+fn claim_lease_deleted_and_record_unread(story: &mut Recorder) {
     let key = reconnected(story);
-    story.error("get", code::NO_NODE).says(&["get"]);
+    story.error("get", code::NO_NODE).returns(&["get"]);
     story.silence("get");
     story.timeout_of("renew").answer_routine();
-    story.timeout_of("validity").says(&["lost lease-ended", "multi"]);
+    story
+        .timeout_of("validity")
+        .returns(&["lost lease-ended", "multi"]);
     story.fail_all("closed").close(key);
 }
 
 fn claim_lease_deleted_and_suspended(story: &mut Recorder) {
     let key = reconnected(story);
-    story.error("get", code::NO_NODE).says(&["get"]);
+    story.error("get", code::NO_NODE).returns(&["get"]);
     story.session_is("suspended").fail_all("unknown");
-    story.session_is("connected").says(&["check", "get"]);
+    story.session_is("connected").returns(&["check", "get"]);
     story.checked();
-    story.error("get", code::NO_NODE).says(&["get"]);
+    story.error("get", code::NO_NODE).returns(&["get"]);
     let reply = story.reply_stat(&done(OTHER, "[1]"), &stat(43, 1));
     story.answer("get", reply);
-    story.says(&["lost superseded"]).close(key).leaves(0);
+    story.returns(&["lost superseded"]).close(key).leaves(0);
 }
 
 fn claim_lease_deleted_and_denied(story: &mut Recorder) {
     let key = reconnected(story);
-    story.error("get", code::NO_NODE).says(&["get"]);
+    story.error("get", code::NO_NODE).returns(&["get"]);
     story
         .error("get", code::THROTTLED)
         .timeout_of("retry")
-        .says(&["get"]);
-    story.error("get", code::NO_NODE).says(&["get"]);
-    story.error("get", code::NO_AUTH).says(&["lost deleted"]);
+        .returns(&["get"]);
+    story.error("get", code::NO_NODE).returns(&["get"]);
+    story.error("get", code::NO_AUTH).returns(&["lost deleted"]);
     story.close(key).leaves(0);
 }
 
 fn claim_lease_of_another_session(story: &mut Recorder) {
     let key = reconnected(story);
     story.present_of(7, 41);
-    story.says(&["lost deleted"]).close(key).leaves(0);
+    story.returns(&["lost deleted"]).close(key).leaves(0);
 }
 
 fn claim_lease_unreadable(story: &mut Recorder) {
     let key = reconnected(story);
     story
         .error("get", code::NO_AUTH)
-        .says(&["lost renewal-refused", "multi"]);
+        .returns(&["lost renewal-refused", "multi"]);
     // The answer may be that of a request from before the reconnect.
     written(story);
-    story.says(&["sync", "check", "get", "get", "children"]);
+    story.returns(&["sync", "check", "get", "get", "children"]);
     story.fail_all("closed").close(key).leaves(0);
 }
 
@@ -309,7 +333,7 @@ fn reconnected(story: &mut Recorder) -> u64 {
     warm(story);
     let key = run(story);
     story.session_is("suspended").fail_all("unknown");
-    story.session_is("connected").says(&["check", "get"]);
+    story.session_is("connected").returns(&["check", "get"]);
     story.checked();
     key
 }

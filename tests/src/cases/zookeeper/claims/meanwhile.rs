@@ -7,9 +7,14 @@ use super::super::warm;
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
-    claim_of_what_ends_meanwhile, "The operation is completed between the read of its record and the list of its leases: the claim gets the result.";
-    claim_of_what_has_lapsed, "The record is still the same after the list: the lease is over, and the outcome unknown.";
-    step_after_a_move, "The session has moved before the request was opened: an answer may be that of an earlier request, so the record is read.";
+    claim_of_what_ends_meanwhile,
+        "The operation is completed between the read of its record and the list of its leases: the claim \
+         gets the result.";
+    claim_of_what_has_lapsed,
+        "The record is still the same after the list: the lease is over, and the outcome unknown.";
+    step_after_a_move,
+        "The session has moved before the request was opened: an answer may be that of an earlier request, \
+         so the record is read.";
 }
 
 fn settings(kind: &str) -> Value {
@@ -56,24 +61,24 @@ fn lapsed(story: &mut Recorder) {
     let mut settings = settings("zookeeper-claim");
     settings["on_lease_end"] = json!("indeterminate");
     let key = story.open(&settings);
-    story.try_acquire(key).says(&["multi", "get"]);
+    story.try_acquire(key).returns(&["multi", "get"]);
     story.error("multi", code::NODE_EXISTS);
     story.error("get", code::NO_NODE);
-    story.says(&["get", "get", "children"]);
+    story.returns(&["get", "get", "children"]);
     read(story, node(&record("running"), 0, 40), &[]);
-    story.says(&["get", "get", "children"]);
+    story.returns(&["get", "get", "children"]);
 }
 
 fn claim_of_what_ends_meanwhile(story: &mut Recorder) {
     lapsed(story);
     read(story, node(&record("done"), 1, 41), &[]);
-    story.says(&["replayed"]);
+    story.returns(&["replayed"]);
 }
 
 fn claim_of_what_has_lapsed(story: &mut Recorder) {
     lapsed(story);
     read(story, node(&record("running"), 0, 40), &[]);
-    story.says(&["refused indeterminate"]);
+    story.returns(&["refused indeterminate"]);
 }
 
 fn step_after_a_move(story: &mut Recorder) {
@@ -83,13 +88,13 @@ fn step_after_a_move(story: &mut Recorder) {
     settings["step"] = json!("register");
     settings["result"] = json!("18");
     let key = story.open(&settings);
-    story.acquire(key).says(&["multi"]);
+    story.acquire(key).returns(&["multi"]);
     // That of a request that was sent before the move. The own one has failed.
     let reply = story.reply_children(&[]);
     story.answer("multi", reply);
-    story.says(&["sync", "check", "get", "get", "children"]);
+    story.returns(&["sync", "check", "get", "get", "children"]);
     let reply = story.reply_children(&[]);
     story.done("sync").answer("check", reply);
     read(story, node(&record("done"), 1, 41), &[]);
-    story.says(&["replayed"]);
+    story.returns(&["replayed"]);
 }

@@ -1,9 +1,9 @@
-//! Cases of claims and of single steps. `table` has a case for each row of the table in `claim::table`, and in it every
-//! answer of the row; `steps` has the requests that are no claims; `sweep` has sweeps; the others are about waiting, sessions and lost
-//! replies.
+//! Cases of claims and of single steps. `table` has a case for each row of the table in `claim::table`, and
+//! in it every answer of the row; `steps` has the requests that are no claims; `sweep` has sweeps; the others
+//! are about waiting, sessions and lost replies.
 
-mod doubt;
 mod ends;
+mod in_doubt;
 mod meanwhile;
 mod steps;
 mod sweep;
@@ -22,7 +22,7 @@ pub(super) fn cases() -> Vec<crate::cases::Case> {
         table::cases(),
         tokens::cases(),
         waiting::cases(),
-        doubt::cases(),
+        in_doubt::cases(),
         ends::cases(),
         meanwhile::cases(),
         steps::cases(),
@@ -131,7 +131,7 @@ fn claim(story: &mut Recorder) -> u64 {
 
 fn claim_as(story: &mut Recorder, settings: &Value) -> u64 {
     let key = story.open(settings);
-    story.acquire(key).says(&["multi", "get"]);
+    story.acquire(key).returns(&["multi", "get"]);
     key
 }
 
@@ -145,7 +145,7 @@ fn granted(story: &mut Recorder, key: u64, czxid: i64) {
 fn run(story: &mut Recorder) -> u64 {
     let key = claim(story);
     granted(story, key, 41);
-    story.says(&["acquired"]);
+    story.returns(&["acquired"]);
     key
 }
 
@@ -159,7 +159,7 @@ fn found(story: &mut Recorder) {
     conflict(story, code::NODE_EXISTS);
     story
         .error("get", code::NO_NODE)
-        .says(&["get", "get", "children"]);
+        .returns(&["get", "get", "children"]);
 }
 
 /// The answers to a read of the bucket, the record and its children.
@@ -183,7 +183,7 @@ fn shows_nothing(story: &mut Recorder) {
 
 /// A read behind a barrier has been sent; the barrier is passed.
 fn passed(story: &mut Recorder) {
-    story.says(&["sync", "check", "get", "get", "children"]);
+    story.returns(&["sync", "check", "get", "get", "children"]);
     story.done("sync").checked();
 }
 

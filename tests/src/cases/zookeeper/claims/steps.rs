@@ -11,9 +11,14 @@ use crate::{cases::cases, transcript::Recorder};
 cases! { "zookeeper":
     step_issue, "A token is issued by one create; a name that is in use is refused.";
     step_register, "A known result is registered by one create, and found the second time.";
-    step_update, "An update is one transaction, which the value's version guards; its id is a record below the value.";
-    step_update_conflicts, "The value has another version, or the update was applied before: the record and the id's are read.";
-    step_update_of_a_free_record, "A value takes the place of a record that was freed: the bucket changes, because versions begin anew.";
+    step_update,
+        "An update is one transaction, which the value's version guards; its id is a record below the \
+         value.";
+    step_update_conflicts,
+        "The value has another version, or the update was applied before: the record and the id's are read.";
+    step_update_of_a_free_record,
+        "A value takes the place of a record that was freed: the bucket changes, because versions begin \
+         anew.";
     step_look, "A look reads behind a barrier.";
     step_settle, "An operator gives an operation a result, and ends the claim of the attempt that runs it.";
     step_forget, "An operator frees a record, or deletes a value with the records of its updates.";
@@ -60,28 +65,28 @@ fn value(version: &str) -> String {
 fn step_issue(story: &mut Recorder) {
     warm(story);
     let key = ask(story, &issue());
-    story.says(&["multi"]);
+    story.returns(&["multi"]);
     written(story);
-    story.says(&["completed"]).close(key).leaves(0);
+    story.returns(&["completed"]).close(key).leaves(0);
     let key = ask(story, &issue());
     conflict(story, code::NODE_EXISTS);
     shows(story, &running(OTHER), &stat(35, 0), &[OTHER]);
-    story.says(&["refused mismatch"]).close(key).leaves(0);
+    story.returns(&["refused mismatch"]).close(key).leaves(0);
     let key = ask(story, &issue());
     conflict(story, code::NODE_EXISTS);
     shows(story, &free(), &stat(35, 3), &[]);
-    story.says(&["multi"]);
+    story.returns(&["multi"]);
     written(story);
-    story.says(&["completed"]).close(key).leaves(0);
+    story.returns(&["completed"]).close(key).leaves(0);
 }
 
 fn step_register(story: &mut Recorder) {
     warm(story);
     let key = ask(story, &register());
-    story.says(&["multi"]);
+    story.returns(&["multi"]);
     written(story);
-    story.says(&["completed"]).close(key).leaves(0);
-    for (record, children, says) in [
+    story.returns(&["completed"]).close(key).leaves(0);
+    for (record, children, expected) in [
         (done(OTHER, "[9]"), &[][..], "replayed"),
         (running(OTHER), &[OTHER], "refused in-progress"),
         (value("3"), &["value"], "refused mismatch"),
@@ -89,7 +94,7 @@ fn step_register(story: &mut Recorder) {
         let key = ask(story, &register());
         conflict(story, code::NODE_EXISTS);
         shows(story, &record, &stat(35, 0), children);
-        story.says(&[says]).close(key).leaves(0);
+        story.returns(&[expected]).close(key).leaves(0);
     }
 }
 
@@ -97,15 +102,15 @@ fn step_update(story: &mut Recorder) {
     warm(story);
     for version in [0, 3] {
         let key = ask(story, &update(version));
-        story.says(&["multi"]);
+        story.returns(&["multi"]);
         written(story);
-        story.says(&["completed"]).close(key).leaves(0);
+        story.returns(&["completed"]).close(key).leaves(0);
     }
 }
 
 /// The answers to a read of the record and of the record of the update's id.
 fn shows_update(story: &mut Recorder, value: &str, version: i32, operation: Option<&str>, children: &[&str]) {
-    story.says(&["get", "get", "get", "children"]);
+    story.returns(&["get", "get", "get", "children"]);
     let bucket = story.reply_stat("", &stat(20, 4));
     let record = story.reply_stat(value, &stat(35, version));
     story.answer("get", bucket).answer("get", record);
@@ -132,7 +137,7 @@ fn of_update(attempt: &str) -> String {
 
 fn step_update_conflicts(story: &mut Recorder) {
     warm(story);
-    for (operation, says) in [(None, "refused conflict"), (Some(of_update(OTHER)), "replayed")] {
+    for (operation, expected) in [(None, "refused conflict"), (Some(of_update(OTHER)), "replayed")] {
         let key = ask(story, &update(3));
         conflict(story, code::BAD_VERSION);
         shows_update(
@@ -142,19 +147,19 @@ fn step_update_conflicts(story: &mut Recorder) {
             operation.as_deref(),
             &["value", "operation-x"],
         );
-        story.says(&[says]).close(key).leaves(0);
+        story.returns(&[expected]).close(key).leaves(0);
     }
     let key = ask(story, &update(0));
     conflict(story, code::NODE_EXISTS);
     shows_update(story, &done(OTHER, "[1]"), 8, None, &[]);
-    story.says(&["refused mismatch"]).close(key).leaves(0);
+    story.returns(&["refused mismatch"]).close(key).leaves(0);
     // The version that was assumed is another node's: the value was deleted and made anew.
     let key = ask(story, &update(3));
     conflict(story, code::BAD_VERSION);
     shows_update(story, &value("3"), 6, None, &["value"]);
-    story.says(&["multi"]);
+    story.returns(&["multi"]);
     written(story);
-    story.says(&["completed"]).close(key).leaves(0);
+    story.returns(&["completed"]).close(key).leaves(0);
 }
 
 fn step_update_of_a_free_record(story: &mut Recorder) {
@@ -162,9 +167,9 @@ fn step_update_of_a_free_record(story: &mut Recorder) {
     let key = ask(story, &update(0));
     conflict(story, code::NODE_EXISTS);
     shows_update(story, &free(), 3, None, &[]);
-    story.says(&["multi"]);
+    story.returns(&["multi"]);
     written(story);
-    story.says(&["completed"]).close(key).leaves(0);
+    story.returns(&["completed"]).close(key).leaves(0);
 }
 
 fn step_look(story: &mut Recorder) {
@@ -181,12 +186,12 @@ fn step_look(story: &mut Recorder) {
             None => shows_nothing(story),
             Some(record) => shows(story, &record, &stat(35, 2), &[OTHER]),
         }
-        story.says(&["looked"]).close(key).leaves(0);
+        story.returns(&["looked"]).close(key).leaves(0);
     }
     let key = ask(story, &step("look", &json!({})));
     passed(story);
     shows(story, "10.0.0.7", &stat(35, 0), &[]);
-    story.says(&["refused corrupt-record"]).close(key).leaves(0);
+    story.returns(&["refused corrupt-record"]).close(key).leaves(0);
 }
 
 fn settle(version: u64) -> Value {
@@ -202,9 +207,9 @@ fn step_settle(story: &mut Recorder) {
         let key = ask(story, &settle(35));
         passed(story);
         shows(story, &running(OTHER), &stat(35, 0), children);
-        story.says(&["multi"]);
+        story.returns(&["multi"]);
         written(story);
-        story.says(&["completed"]).close(key).leaves(0);
+        story.returns(&["completed"]).close(key).leaves(0);
     }
 }
 
@@ -218,14 +223,14 @@ fn step_forget(story: &mut Recorder) {
         let key = ask(story, &step("forget", &json!({"version": version})));
         passed(story);
         shows(story, &record, &stat(35, 0), children);
-        story.says(&["multi"]);
+        story.returns(&["multi"]);
         written(story);
-        story.says(&["looked"]).close(key).leaves(0);
+        story.returns(&["looked"]).close(key).leaves(0);
     }
     let key = ask(story, &step("forget", &json!({"version": 3})));
     passed(story);
     shows(story, &free(), &stat(35, 0), &[]);
-    story.says(&["looked"]).close(key).leaves(0);
+    story.returns(&["looked"]).close(key).leaves(0);
 }
 
 fn step_guarded(story: &mut Recorder) {
@@ -234,7 +239,7 @@ fn step_guarded(story: &mut Recorder) {
         let key = ask(story, &settings);
         passed(story);
         shows(story, &running(OTHER), &stat(35, 0), &[]);
-        story.says(&["refused record-changed"]).close(key).leaves(0);
+        story.returns(&["refused record-changed"]).close(key).leaves(0);
     }
     // It changes between the read and the write.
     let key = ask(story, &settle(35));
@@ -242,7 +247,7 @@ fn step_guarded(story: &mut Recorder) {
     shows(story, &running(OTHER), &stat(35, 0), &[]);
     conflict(story, code::BAD_VERSION);
     shows(story, &running(OTHER), &stat(36, 1), &[]);
-    story.says(&["refused record-changed"]).close(key).leaves(0);
+    story.returns(&["refused record-changed"]).close(key).leaves(0);
 }
 
 fn step_repeated(story: &mut Recorder) {
@@ -260,11 +265,11 @@ fn step_repeated(story: &mut Recorder) {
         ("result", "[1]"),
     ]);
     shows(story, &registered, &stat(41, 0), &[]);
-    story.says(&["completed"]).close(key).leaves(0);
+    story.returns(&["completed"]).close(key).leaves(0);
     let key = ask(story, &update(3));
     story.fail("multi", "unknown").timeout_of("retry");
     story
-        .says(&["sync", "check", "get", "get", "get", "children"])
+        .returns(&["sync", "check", "get", "get", "get", "children"])
         .done("sync");
     story.checked();
     let bucket = story.reply_stat("", &stat(20, 4));
@@ -276,7 +281,7 @@ fn step_repeated(story: &mut Recorder) {
         .answer("get", operation);
     story
         .children(&["value", "operation-sell-7"])
-        .says(&["completed"]);
+        .returns(&["completed"]);
     story.close(key).leaves(0);
 }
 
@@ -285,18 +290,20 @@ fn step_ends(story: &mut Recorder) {
     let key = ask(story, &register());
     story
         .cancel(key)
-        .says(&["refused cancelled"])
+        .returns(&["refused cancelled"])
         .close(key)
         .leaves(0);
     story.silence("multi");
     let key = story.open(&register());
     story.try_acquire(key).fail("multi", "unknown");
-    story.timeout_of("acquire-timeout").says(&["refused unreachable"]);
+    story
+        .timeout_of("acquire-timeout")
+        .returns(&["refused unreachable"]);
     story.close(key).leaves(0).fail_all("unknown");
     let key = ask(story, &register());
     story
         .error("multi", code::NO_AUTH)
-        .says(&["refused no-permission"]);
+        .returns(&["refused no-permission"]);
     story.close(key).leaves(0);
     let key = ask(story, &step("look", &json!({})));
     story
@@ -306,10 +313,10 @@ fn step_ends(story: &mut Recorder) {
         .connected(2);
     story.done("sync").done("sync").checked();
     shows_nothing(story);
-    story.says(&["looked"]).close(key).leaves(0);
+    story.returns(&["looked"]).close(key).leaves(0);
     let key = ask(story, &register());
-    story.session_is("closed").says(&["refused connection-closed"]);
-    story.acquire(key).says(&["refused connection-closed"]);
+    story.session_is("closed").returns(&["refused connection-closed"]);
+    story.acquire(key).returns(&["refused connection-closed"]);
     story.close(key).leaves(0);
 }
 

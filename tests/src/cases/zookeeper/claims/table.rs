@@ -1,4 +1,4 @@
-//! The rows of the table: what the record says, and what the application gets.
+//! The rows of the table: what the record contains, and what the application gets.
 
 use super::{
     OTHER, claim, claim_as, code, conflict, done, found, free, granted, own, passed, record, run, running,
@@ -7,32 +7,40 @@ use super::{
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
-    claim_of_a_new_operation, "No record: one transaction creates the record and the lease, and the read behind it has the fence.";
+    claim_of_a_new_operation,
+        "No record: one transaction creates the record and the lease, and the read behind it has the fence.";
     claim_first_ever, "The directories above the record are created when they are missing.";
     claim_of_a_free_operation, "The record was freed: the transaction names its version and its bucket's.",
         "every fresh node has version 0: a version alone can hit another attempt's record";
     claim_takes_over, "The lease of another attempt has gone: claimed, with one takeover more.";
     claim_forbidden_after_a_lease, "The lease of another attempt has gone, and its policy forbids the claim.";
-    claim_while_another_one_runs, "Another attempt's lease exists: a try says so at once, with the session's timeout as the time left.";
+    claim_while_another_one_runs,
+        "Another attempt's lease exists: a nonblocking acquire is refused at once, with the session's \
+         timeout as the time left.";
     claim_finds_a_result, "The operation has a result: it is returned, and the operation does not run.",
         "IETF draft-ietf-httpapi-idempotency-key-header-07: a retry gets the first response";
     claim_mismatches, "The record is of other arguments: in any state, and also with a result.";
-    claim_finds_a_corrupt_record, "The node is no record of a known form: nothing runs, and nothing is overwritten.";
-    claim_confirmed_or_lost, "Confirmations extend the claim; it is lost with its session, its lease, or without confirmations.";
-    claim_lease_deleted, "The own lease has been deleted: the loss is what the record says, as that of a renewal on Redis.";
+    claim_finds_a_corrupt_record,
+        "The node is no record of a known form: nothing runs, and nothing is overwritten.";
+    claim_confirmed_or_lost,
+        "Confirmations extend the claim; it is lost with its session, its lease, or without confirmations.";
+    claim_lease_deleted,
+        "The own lease has been deleted: the record decides which loss this is, as with a renewal on Redis.";
     claim_completed, "One transaction deletes the own lease and stores the result.";
-    claim_completed_in_vain, "The lease has gone: the record says whether the result can still be stored.";
+    claim_completion_failed, "The lease is gone: the record decides whether the result can still be stored.";
     claim_released, "One transaction deletes the own lease and frees the record.";
     claim_released_after_a_takeover, "An earlier attempt may have run: the record stays as after a leave.";
-    claim_released_in_vain, "The lease has gone: the record says what a release means.";
-    claim_left, "One transaction deletes the own lease, and the record says with which fence it ran.";
-    claim_left_in_vain, "The lease has gone: the record says what a leave means.";
+    claim_release_failed, "The lease is gone: the record decides what a release means.";
+    claim_left,
+        "One transaction deletes the own lease, and the record keeps the fence with which the operation \
+         ran.";
+    claim_leave_failed, "The lease is gone: the record decides what a leave means.";
 }
 
 fn claim_of_a_new_operation(story: &mut Recorder) {
     warm(story);
     let key = run(story);
-    story.close(key).says(&["multi"]);
+    story.close(key).returns(&["multi"]);
     written(story);
     story.leaves(0);
 }
@@ -42,11 +50,11 @@ fn claim_first_ever(story: &mut Recorder) {
     let key = claim(story);
     conflict(story, code::NO_NODE);
     story.error("get", code::NO_NODE);
-    story.says(&["create", "create", "create", "create", "multi", "get"]);
+    story.returns(&["create", "create", "create", "create", "multi", "get"]);
     story.created_parent().parent_error(code::NODE_EXISTS);
     story.created_parent().created_parent();
     granted(story, key, 41);
-    story.says(&["acquired"]);
+    story.returns(&["acquired"]);
 }
 
 fn claim_of_a_free_operation(story: &mut Recorder) {
@@ -54,11 +62,14 @@ fn claim_of_a_free_operation(story: &mut Recorder) {
     let key = claim(story);
     found(story);
     shows(story, &free(), &stat(35, 3), &[]);
-    story.says(&["multi", "get"]);
+    story.returns(&["multi", "get"]);
     granted(story, key, 41);
-    story.says(&["acquired"]).complete(key, "[17]").says(&["multi"]);
+    story
+        .returns(&["acquired"])
+        .complete(key, "[17]")
+        .returns(&["multi"]);
     written(story);
-    story.says(&["completed"]).close(key).leaves(0);
+    story.returns(&["completed"]).close(key).leaves(0);
 }
 
 fn claim_takes_over(story: &mut Recorder) {
@@ -66,20 +77,20 @@ fn claim_takes_over(story: &mut Recorder) {
     let key = claim(story);
     found(story);
     shows(story, &running(OTHER), &stat(35, 0), &[]);
-    story.says(&["multi", "get"]);
+    story.returns(&["multi", "get"]);
     // Another claimant was quicker, and is gone already, too.
     conflict(story, code::BAD_VERSION);
     story
         .error("get", code::NO_NODE)
-        .says(&["get", "get", "children"]);
+        .returns(&["get", "get", "children"]);
     shows(story, &running(OTHER), &stat(37, 1), &[]);
     granted(story, key, 41);
-    story.says(&["acquired"]);
+    story.returns(&["acquired"]);
 }
 
 fn claim_forbidden_after_a_lease(story: &mut Recorder) {
     warm(story);
-    for (policy, says) in [
+    for (policy, expected) in [
         ("indeterminate", "refused indeterminate"),
         ("block", "refused in-progress"),
     ] {
@@ -88,10 +99,10 @@ fn claim_forbidden_after_a_lease(story: &mut Recorder) {
         found(story);
         // The record is read again: it might have ended between the two reads.
         for _ in 0..2 {
-            story.says(&["get", "get", "children"]);
+            story.returns(&["get", "get", "children"]);
             shows(story, &running_by(OTHER, policy), &stat(35, 0), &[]);
         }
-        story.says(&[says]).close(key).leaves(0);
+        story.returns(&[expected]).close(key).leaves(0);
     }
 }
 
@@ -101,7 +112,7 @@ fn claim_while_another_one_runs(story: &mut Recorder) {
     story.try_acquire(key);
     found(story);
     shows(story, &running(OTHER), &stat(35, 0), &[OTHER]);
-    story.says(&["refused in-progress"]).close(key).leaves(0);
+    story.returns(&["refused in-progress"]).close(key).leaves(0);
 }
 
 fn claim_finds_a_result(story: &mut Recorder) {
@@ -109,7 +120,7 @@ fn claim_finds_a_result(story: &mut Recorder) {
     let key = claim(story);
     found(story);
     shows(story, &done(OTHER, "{\"paid\": 17}"), &stat(35, 1), &[]);
-    story.says(&["replayed"]).waits_for(Some("renew"));
+    story.returns(&["replayed"]).waits_for(Some("renew"));
     story.close(key).leaves(0);
 }
 
@@ -127,7 +138,7 @@ fn claim_mismatches(story: &mut Recorder) {
         let key = claim_as(story, &other);
         found(story);
         shows(story, &record, &stat(35, 0), children);
-        story.says(&["refused mismatch"]).close(key).leaves(0);
+        story.returns(&["refused mismatch"]).close(key).leaves(0);
     }
 }
 
@@ -137,30 +148,30 @@ fn claim_finds_a_corrupt_record(story: &mut Recorder) {
         let key = claim(story);
         found(story);
         shows(story, bytes, &stat(35, 0), &[]);
-        story.says(&["refused corrupt-record"]).close(key).leaves(0);
+        story.returns(&["refused corrupt-record"]).close(key).leaves(0);
     }
 }
 
 fn claim_confirmed_or_lost(story: &mut Recorder) {
     warm(story);
     let key = run(story);
-    story.extend(key).says(&["sync"]).done("sync");
+    story.extend(key).returns(&["sync"]).done("sync");
     story.answer_routine().timeout_of("renew").answer_routine();
-    story.session_is("suspended").says(&["suspended"]);
+    story.session_is("suspended").returns(&["suspended"]);
     story.fail_all("unknown").session_is("connected").answer_routine();
     let lease = format!("{}/{}", super::RECORD, own(key));
-    story.watch(&lease, "deleted").says(&["get"]);
-    story.error("get", code::NO_NODE).says(&["lost deleted"]);
+    story.watch(&lease, "deleted").returns(&["get"]);
+    story.error("get", code::NO_NODE).returns(&["lost deleted"]);
     story.close(key).leaves(0);
     let key = run(story);
-    story.session_is("expired").says(&["lost session-expired"]);
+    story.session_is("expired").returns(&["lost session-expired"]);
     story.close(key).leaves(0);
 }
 
 fn claim_lease_deleted(story: &mut Recorder) {
     warm(story);
     let issued = record(&[("state", "issued"), ("attempt", OTHER), ("binding", "alice")]);
-    for (stored, says) in [
+    for (stored, expected) in [
         (None, "lost deleted"),
         (Some(free()), "lost deleted"),
         (Some(issued), "lost deleted"),
@@ -171,15 +182,15 @@ fn claim_lease_deleted(story: &mut Recorder) {
     ] {
         let key = lease_deleted(story);
         match stored {
-            Some(stored) => why(story, &stored),
+            Some(stored) => record_read(story, &stored),
             None => drop(story.error("get", code::NO_NODE)),
         }
-        story.says(&[says]).close(key).leaves(0);
+        story.returns(&[expected]).close(key).leaves(0);
     }
     // Nothing but the lease was deleted.
     let key = lease_deleted(story);
-    why(story, &running(&own(key)));
-    story.says(&["lost deleted"]).close(key).leaves(0);
+    record_read(story, &running(&own(key)));
+    story.returns(&["lost deleted"]).close(key).leaves(0);
 }
 
 /// A machine that runs the operation, and learns that its lease was deleted.
@@ -188,12 +199,12 @@ fn lease_deleted(story: &mut Recorder) -> u64 {
     // The answer to the read sets the watch.
     story.extend(key).done("sync").answer_routine();
     let lease = format!("{}/{}", super::RECORD, own(key));
-    story.watch(&lease, "deleted").says(&["get"]);
+    story.watch(&lease, "deleted").returns(&["get"]);
     key
 }
 
 /// The answer to the read of the record.
-fn why(story: &mut Recorder, record: &str) {
+fn record_read(story: &mut Recorder, record: &str) {
     let reply = story.reply_stat(record, &stat(43, 1));
     story.answer("get", reply);
 }
@@ -201,14 +212,14 @@ fn why(story: &mut Recorder, record: &str) {
 fn claim_completed(story: &mut Recorder) {
     warm(story);
     let key = run(story);
-    story.complete(key, "[17]").says(&["multi"]);
+    story.complete(key, "[17]").returns(&["multi"]);
     written(story);
-    story.says(&["completed"]).close(key).leaves(0);
+    story.returns(&["completed"]).close(key).leaves(0);
 }
 
-fn claim_completed_in_vain(story: &mut Recorder) {
+fn claim_completion_failed(story: &mut Recorder) {
     warm(story);
-    for (attempt, result, says) in [
+    for (attempt, result, expected) in [
         // No other attempt has taken over: it is stored.
         (None, "", "completed"),
         (Some(OTHER), "", "lost superseded"),
@@ -217,7 +228,7 @@ fn claim_completed_in_vain(story: &mut Recorder) {
         let key = run(story);
         story.complete(key, "[17]");
         conflict(story, code::NO_NODE);
-        story.says(&["get", "get", "children"]);
+        story.returns(&["get", "get", "children"]);
         let own = own(key);
         let attempt = attempt.unwrap_or(&own);
         let record = if result.is_empty() {
@@ -226,11 +237,11 @@ fn claim_completed_in_vain(story: &mut Recorder) {
             done(attempt, result)
         };
         shows(story, &record, &stat(43, 1), &[]);
-        if says == "completed" {
-            story.says(&["multi"]);
+        if expected == "completed" {
+            story.returns(&["multi"]);
             written(story);
         }
-        story.says(&[says]).close(key).leaves(0);
+        story.returns(&[expected]).close(key).leaves(0);
     }
     for freed in [true, false] {
         let key = run(story);
@@ -241,24 +252,24 @@ fn claim_completed_in_vain(story: &mut Recorder) {
         } else {
             shows_nothing(story);
         }
-        story.says(&["lost deleted"]).close(key).leaves(0);
+        story.returns(&["lost deleted"]).close(key).leaves(0);
     }
     let key = run(story);
     story.complete(key, "[17]");
     conflict(story, code::NO_NODE);
     shows(story, &done(&own(key), "[16]"), &stat(43, 1), &[]);
-    story.says(&["refused mismatch", "get"]);
-    story.error("get", code::NO_NODE).says(&["get"]);
-    why(story, &done(&own(key), "[16]"));
-    story.says(&["lost already-completed"]).close(key).leaves(0);
+    story.returns(&["refused mismatch", "get"]);
+    story.error("get", code::NO_NODE).returns(&["get"]);
+    record_read(story, &done(&own(key), "[16]"));
+    story.returns(&["lost already-completed"]).close(key).leaves(0);
 }
 
 fn claim_released(story: &mut Recorder) {
     warm(story);
     let key = run(story);
-    story.release(key).says(&["multi"]);
+    story.release(key).returns(&["multi"]);
     written(story);
-    story.says(&["released"]).close(key).leaves(0);
+    story.returns(&["released"]).close(key).leaves(0);
 }
 
 fn claim_released_after_a_takeover(story: &mut Recorder) {
@@ -267,13 +278,13 @@ fn claim_released_after_a_takeover(story: &mut Recorder) {
     found(story);
     shows(story, &running(OTHER), &stat(35, 0), &[]);
     granted(story, key, 41);
-    story.release(key).says(&["multi"]);
+    story.release(key).returns(&["multi"]);
     written(story);
-    story.says(&["released"]).close(key).leaves(0);
+    story.returns(&["released"]).close(key).leaves(0);
 }
 
-/// The ends of a claim whose lease has gone, by what the record says.
-fn ends_in_vain(story: &mut Recorder, leave: bool) {
+/// The ends of a claim whose lease is gone, for each state of the record.
+fn end_failed(story: &mut Recorder, leave: bool) {
     warm(story);
     let end = |story: &mut Recorder| {
         let key = run(story);
@@ -283,13 +294,13 @@ fn ends_in_vain(story: &mut Recorder, leave: bool) {
             story.release(key);
         }
         conflict(story, code::NO_NODE);
-        story.says(&["get", "get", "children"]);
+        story.returns(&["get", "get", "children"]);
         key
     };
     let key = end(story);
     shows_nothing(story);
-    story.says(&["released"]).close(key).leaves(0);
-    for (attempt, result, says) in [
+    story.returns(&["released"]).close(key).leaves(0);
+    for (attempt, result, expected) in [
         (Some(OTHER), "", "lost superseded"),
         (Some(OTHER), "[1]", "lost superseded"),
         (None, "[17]", "lost already-completed"),
@@ -303,40 +314,40 @@ fn ends_in_vain(story: &mut Recorder, leave: bool) {
             done(attempt, result)
         };
         shows(story, &record, &stat(43, 1), &[]);
-        story.says(&[says]).close(key).leaves(0);
+        story.returns(&[expected]).close(key).leaves(0);
     }
     let key = end(story);
     shows(story, &running(&own(key)), &stat(41, 0), &[]);
     if !leave {
-        story.says(&["multi"]);
+        story.returns(&["multi"]);
         written(story);
     }
-    story.says(&["released"]).close(key).leaves(0);
+    story.returns(&["released"]).close(key).leaves(0);
 }
 
-fn claim_released_in_vain(story: &mut Recorder) {
-    ends_in_vain(story, false);
+fn claim_release_failed(story: &mut Recorder) {
+    end_failed(story, false);
 }
 
 fn claim_left(story: &mut Recorder) {
     warm(story);
     let key = run(story);
-    story.leave(key).says(&["multi"]);
+    story.leave(key).returns(&["multi"]);
     written(story);
-    story.says(&["released"]).close(key).leaves(0);
+    story.returns(&["released"]).close(key).leaves(0);
     // A machine that is closed leaves.
     let key = run(story);
-    story.close(key).says(&["multi"]);
+    story.close(key).returns(&["multi"]);
     conflict(story, code::NO_NODE);
     story.session_is("closed").leaves(0);
 }
 
-fn claim_left_in_vain(story: &mut Recorder) {
-    ends_in_vain(story, true);
+fn claim_leave_failed(story: &mut Recorder) {
+    end_failed(story, true);
     let key = run(story);
     story.leave(key).fail("multi", "unknown").timeout();
     passed(story);
     shows(story, &running(OTHER), &stat(43, 1), &[OTHER]);
     // The leave may have been executed before the other claim.
-    story.says(&["released"]).close(key).leaves(0);
+    story.returns(&["released"]).close(key).leaves(0);
 }

@@ -9,13 +9,16 @@ use super::{
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
-    token_is_claimed, "A token is read behind a barrier, and claimed: its end of life is written with the claim.";
+    token_is_claimed, "A token is read behind a barrier, and claimed: its expiry is written with the claim.";
     token_is_unknown, "A token that was never issued is not claimed, and nothing is written.";
     token_of_another, "The token was issued to another binding: mismatch.";
-    token_claimed_too_late, "The server's answer says that the token had expired: the lease is deleted, and the token is unknown.";
-    token_that_was_claimed_too_late, "The record says that it was claimed after the end of its life: it counts as none.";
+    token_claimed_too_late,
+        "The server's answer shows that the token had expired: the lease is deleted, and the token is \
+         unknown.";
+    token_that_was_claimed_too_late,
+        "The record shows that the token was claimed after its expiry: the token counts as unknown.";
     token_is_released, "A claimed token that is released can be claimed again.";
-    token_is_burnt, "A token is registered: the record, read again, says whether it was in time.";
+    token_is_burnt, "A token is registered: the record, read again, shows whether it was in time.";
 }
 
 const BINDING: (&str, &str) = ("binding", "alice");
@@ -54,21 +57,24 @@ fn token_is_claimed(story: &mut Recorder) {
     warm(story);
     let key = consume(story);
     shows(story, &issued(), &stat(30, 0), &[]);
-    story.says(&["multi", "get"]);
+    story.returns(&["multi", "get"]);
     claimed_after(story, key, 600_000);
-    story.says(&["acquired"]).complete(key, "[17]").says(&["multi"]);
+    story
+        .returns(&["acquired"])
+        .complete(key, "[17]")
+        .returns(&["multi"]);
     written(story);
-    story.says(&["completed"]).close(key).leaves(0);
+    story.returns(&["completed"]).close(key).leaves(0);
 }
 
 fn token_is_unknown(story: &mut Recorder) {
     warm(story);
     let key = consume(story);
     shows_nothing(story);
-    story.says(&["refused unknown-token"]).close(key).leaves(0);
+    story.returns(&["refused unknown-token"]).close(key).leaves(0);
     let key = consume(story);
     shows(story, &super::free(), &stat(35, 3), &[]);
-    story.says(&["refused unknown-token"]).close(key).leaves(0);
+    story.returns(&["refused unknown-token"]).close(key).leaves(0);
 }
 
 fn token_of_another(story: &mut Recorder) {
@@ -82,7 +88,7 @@ fn token_of_another(story: &mut Recorder) {
         RETENTION,
     ]);
     shows(story, &bob, &stat(30, 0), &[]);
-    story.says(&["refused mismatch"]).close(key).leaves(0);
+    story.returns(&["refused mismatch"]).close(key).leaves(0);
 }
 
 fn token_claimed_too_late(story: &mut Recorder) {
@@ -90,7 +96,7 @@ fn token_claimed_too_late(story: &mut Recorder) {
     let key = consume(story);
     shows(story, &issued(), &stat(30, 0), &[]);
     claimed_after(story, key, 600_001);
-    story.says(&["multi", "refused unknown-token"]);
+    story.returns(&["multi", "refused unknown-token"]);
     story.close(key).leaves(0);
 }
 
@@ -108,7 +114,7 @@ fn token_that_was_claimed_too_late(story: &mut Recorder) {
     for children in [&[OTHER][..], &[]] {
         let key = consume(story);
         shows(story, &late, &stat(35, 1), children);
-        story.says(&["refused unknown-token"]).close(key).leaves(0);
+        story.returns(&["refused unknown-token"]).close(key).leaves(0);
     }
 }
 
@@ -117,9 +123,9 @@ fn token_is_released(story: &mut Recorder) {
     let key = consume(story);
     shows(story, &issued(), &stat(30, 0), &[]);
     claimed_after(story, key, 1);
-    story.says(&["acquired"]).release(key).says(&["multi"]);
+    story.returns(&["acquired"]).release(key).returns(&["multi"]);
     written(story);
-    story.says(&["released"]).close(key).leaves(0);
+    story.returns(&["released"]).close(key).leaves(0);
 }
 
 fn token_is_burnt(story: &mut Recorder) {
@@ -128,7 +134,7 @@ fn token_is_burnt(story: &mut Recorder) {
         "register",
         &serde_json::json!({"binding": "alice", "fingerprint": "print", "result": "[1]"}),
     );
-    for (kept, says) in [
+    for (kept, expected) in [
         ("1790000600000", "completed"),
         ("1789999999999", "refused unknown-token"),
     ] {
@@ -136,7 +142,7 @@ fn token_is_burnt(story: &mut Recorder) {
         story.acquire(key);
         passed(story);
         shows(story, &issued(), &stat(30, 0), &[]);
-        story.says(&["multi"]);
+        story.returns(&["multi"]);
         written(story);
         passed(story);
         let burnt = record(&[
@@ -150,6 +156,6 @@ fn token_is_burnt(story: &mut Recorder) {
             ("result", "[1]"),
         ]);
         shows(story, &burnt, &stat(41, 1), &[]);
-        story.says(&[says]).close(key).leaves(0);
+        story.returns(&[expected]).close(key).leaves(0);
     }
 }

@@ -12,22 +12,24 @@ use crate::{
 };
 
 cases! { "zookeeper":
-    sweep_conflict, "Something has changed since the read: each record is read and deleted alone, once, and stays after another conflict.";
+    sweep_conflict,
+        "Something has changed since the read: each record is read and deleted alone, once, and stays after \
+         another conflict.";
     sweep_not_answered, "A delete without an answer is read back: what is gone counts as deleted.";
     sweep_bucket_gone, "The bucket has gone before it is listed, or before it is read: nothing is deleted.";
-    sweep_throttled, "The server sheds load: the same step again, later.";
-    sweep_suspended, "The connection is lost in each step: the step again, after the reconnect.";
-    sweep_session_over, "The session ends in each step: the step again, in the next session.";
+    sweep_throttled, "The server sheds load: the same step is sent again later.";
+    sweep_suspended, "The connection is lost in each step: the step is sent again after the reconnect.";
+    sweep_session_over, "The session ends in each step: the step is sent again in the next session.";
     sweep_after_a_move, "After a move the answer to the delete may be another's: the records are read back.";
     sweep_refused, "The server denies a right: refused, with its reason.";
-    sweep_times_out, "A try waits for each step; a limit is for the whole sweep.";
+    sweep_times_out, "A nonblocking acquire limits each step; an acquire timeout limits the whole sweep.";
     sweep_ends, "A sweep is cancelled, or its connection closed.";
     sweep_misused, "A sweep is granted nothing.";
 }
 
 /// The sweep is refused.
-fn refused(story: &mut Recorder, key: u64, says: &str) {
-    story.says(&[says]).close(key).leaves(0);
+fn refused(story: &mut Recorder, key: u64, expected: &str) {
+    story.returns(&[expected]).close(key).leaves(0);
 }
 
 fn sweep_conflict(story: &mut Recorder) {
@@ -70,9 +72,9 @@ fn sweep_bucket_gone(story: &mut Recorder) {
     warm(story);
     let key = begin(story);
     timed(story);
-    story.children(&["0e", "ff"]).says(&["children"]);
-    story.error("children", code::NO_NODE).says(&["children"]);
-    story.children(&["a"]).says(&["get", "get", "children"]);
+    story.children(&["0e", "ff"]).returns(&["children"]);
+    story.error("children", code::NO_NODE).returns(&["children"]);
+    story.children(&["a"]).returns(&["get", "get", "children"]);
     story.error("get", code::NO_NODE);
     shows(story, &free(), &stat(35, 1), &[]);
     swept(story, key);
@@ -83,20 +85,20 @@ fn sweep_throttled(story: &mut Recorder) {
     let key = begin(story);
     untimed(story, code::THROTTLED)
         .timeout_of("retry")
-        .says(&["set", "get"]);
+        .returns(&["set", "get"]);
     timed(story);
     story
         .error("children", code::THROTTLED)
         .timeout_of("retry")
-        .says(&["children"]);
-    story.children(&["0e"]).says(&["children"]);
+        .returns(&["children"]);
+    story.children(&["0e"]).returns(&["children"]);
     story.children(&["a"]);
     bucket(story);
     story
         .error("get", code::THROTTLED)
         .children(&[])
         .timeout_of("retry")
-        .says(&["get", "get", "children"]);
+        .returns(&["get", "get", "children"]);
     bucket(story);
     deletes_free(story);
     story.error("multi", code::THROTTLED).timeout_of("retry");
@@ -112,7 +114,7 @@ fn sweep_broken(story: &mut Recorder, breaks: impl Fn(&mut Recorder)) {
     breaks(story);
     timed(story);
     breaks(story);
-    story.children(&["0e"]).says(&["children"]);
+    story.children(&["0e"]).returns(&["children"]);
     breaks(story);
     story.children(&["a", "b"]);
     breaks(story);
@@ -134,7 +136,7 @@ fn sweep_suspended(story: &mut Recorder) {
     written(story);
     bucket(story);
     gone(story);
-    story.says(&["swept"]);
+    story.returns(&["swept"]);
 }
 
 fn sweep_session_over(story: &mut Recorder) {
@@ -149,7 +151,7 @@ fn sweep_session_over(story: &mut Recorder) {
         story.done("sync");
     });
     written(story);
-    story.says(&["swept"]);
+    story.returns(&["swept"]);
 }
 
 fn sweep_after_a_move(story: &mut Recorder) {
@@ -200,11 +202,11 @@ fn sweep_times_out(story: &mut Recorder) {
 fn sweep_ends(story: &mut Recorder) {
     warm(story);
     let key = deletes_two(story);
-    story.cancel(key).says(&["refused cancelled"]);
+    story.cancel(key).returns(&["refused cancelled"]);
     written(story);
     story.close(key).leaves(0);
     let key = begin(story);
-    story.session_is("closed").says(&["refused connection-closed"]);
+    story.session_is("closed").returns(&["refused connection-closed"]);
     story.acquire(key);
     refused(story, key, "refused connection-closed");
 }

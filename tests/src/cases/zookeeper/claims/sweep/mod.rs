@@ -25,13 +25,13 @@ fn settings() -> Value {
 /// A sweep that has asked for the time.
 fn begin(story: &mut Recorder) -> u64 {
     let key = story.open(&settings());
-    story.acquire(key).says(&["set", "get"]);
+    story.acquire(key).returns(&["set", "get"]);
     key
 }
 
 fn timed(story: &mut Recorder) {
     let reply = story.reply_stat("", &modified(LATER, stat(90, 7)));
-    story.done("set").answer("get", reply).says(&["children"]);
+    story.done("set").answer("get", reply).returns(&["children"]);
 }
 
 /// The sweep has listed its one bucket.
@@ -39,7 +39,7 @@ fn listed(story: &mut Recorder, keys: &[&str]) {
     timed(story);
     story
         .children(&["0e", "not-a-bucket", "0E", "zz"])
-        .says(&["children"]);
+        .returns(&["children"]);
     story.children(keys);
 }
 
@@ -63,24 +63,24 @@ fn gone(story: &mut Recorder) {
 /// A record that is free is read, and a part of the bucket with it deleted.
 fn deletes_free(story: &mut Recorder) {
     shows(story, &free(), &stat(35, 1), &[]);
-    story.says(&["multi"]);
+    story.returns(&["multi"]);
 }
 
 /// One record is read.
 fn reads_one(story: &mut Recorder) {
-    story.says(&["get", "get", "children"]);
+    story.returns(&["get", "get", "children"]);
     bucket(story);
 }
 
 /// Two records are read.
 fn reads_two(story: &mut Recorder) {
-    story.says(&["get", "get", "children", "get", "children"]);
+    story.returns(&["get", "get", "children", "get", "children"]);
     bucket(story);
 }
 
 /// The sweep is done.
 fn swept(story: &mut Recorder, key: u64) {
-    story.says(&["swept"]).close(key).leaves(0);
+    story.returns(&["swept"]).close(key).leaves(0);
 }
 
 /// The last records are deleted.
@@ -106,6 +106,6 @@ fn deletes_two(story: &mut Recorder) -> u64 {
     reads_two(story);
     shows(story, &free(), &stat(35, 1), &[]);
     shows(story, &done(OTHER, "[1]"), &stat(35, 2), &[]);
-    story.says(&["multi"]);
+    story.returns(&["multi"]);
     key
 }

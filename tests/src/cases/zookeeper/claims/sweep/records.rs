@@ -9,11 +9,15 @@ use super::{
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
-    sweep, "Records that are free or past their retention are deleted by version, and the bucket changes; leased, fresh and unreadable ones stay.";
+    sweep,
+        "Records that are free or past their retention are deleted by version, and the bucket changes; \
+         leased, fresh and unreadable ones stay.";
     sweep_of_tokens, "A token past its life goes, and so does one that was claimed too late.";
-    sweep_of_values, "A value stays; the records of its updates go when they are past their retention, and the bucket changes.";
+    sweep_of_values,
+        "A value stays; the records of its updates go when they are past their retention, and the bucket \
+         changes.";
     sweep_of_nothing, "There is no such scope, it has no buckets, or a bucket has nothing to delete.";
-    sweep_of_many, "A large bucket is read and swept in parts.";
+    sweep_of_many, "A large bucket is read and swept in batches.";
 }
 
 fn sweep(story: &mut Recorder) {
@@ -30,7 +34,7 @@ fn sweep(story: &mut Recorder) {
     shows(story, "of another program", &stat(35, 0), &[]);
     shows(story, &free(), &stat(35, 0), &["unexpected"]);
     gone(story);
-    story.says(&["multi"]);
+    story.returns(&["multi"]);
     deleted(story, key);
 }
 
@@ -57,7 +61,7 @@ fn sweep_of_tokens(story: &mut Recorder) {
     let now = modified(LATER, stat(35, 1));
     shows(story, &claimed("1790086401000"), &now, &[]);
     shows(story, &claimed("1790086400999"), &now, &[]);
-    story.says(&["multi"]);
+    story.returns(&["multi"]);
     deleted(story, key);
 }
 
@@ -77,14 +81,14 @@ fn sweep_of_values(story: &mut Recorder) {
     deletes_free(story);
     written(story);
     // The records of the updates, the last one first.
-    story.says(&["get", "get", "get", "get"]);
+    story.returns(&["get", "get", "get", "get"]);
     bucket(story);
     let fresh = modified(LATER, stat(90, 0));
     for stat in [&stat(35, 0), &fresh] {
         let reply = story.reply_stat(&of_update, stat);
         story.answer("get", reply);
     }
-    story.error("get", code::NO_NODE).says(&["multi"]);
+    story.error("get", code::NO_NODE).returns(&["multi"]);
     deleted(story, key);
 }
 
@@ -100,9 +104,9 @@ fn sweep_of_nothing(story: &mut Recorder) {
     let key = begin(story);
     timed(story);
     // The last one first.
-    story.children(&["0e", "ff"]).says(&["children"]);
-    story.children(&[]).says(&["children"]);
-    story.children(&["a"]).says(&["get", "get", "children"]);
+    story.children(&["0e", "ff"]).returns(&["children"]);
+    story.children(&[]).returns(&["children"]);
+    story.children(&["a"]).returns(&["get", "get", "children"]);
     bucket(story);
     shows(story, &running(OTHER), &stat(35, 0), &[OTHER]);
     swept(story, key);
@@ -119,7 +123,7 @@ fn sweep_of_many(story: &mut Recorder) {
         let children: &[&str] = if number == 31 { &[] } else { &[OTHER] };
         shows(story, &free(), &stat(35, 1), children);
     }
-    story.says(&["multi"]);
+    story.returns(&["multi"]);
     written(story);
     reads_one(story);
     deletes_free(story);
