@@ -49,8 +49,9 @@ typedef struct fencepost_idempotency_options {
     /** The size of the caller's structure, `sizeof(fencepost_idempotency_options)`. Later versions add members. */
     size_t size;
     /**
-     * Redis: how long a claim lasts without a renewal. Range: 5 ms and three times `margin`, to 365 days. Default: 30
-     * s. `margin`, `poll` and `without_renewal` are for Redis, too. `memory:` checks all four and ignores them.
+     * Redis: how long a claim lasts without a renewal. Range: at least 5 ms and three times `margin`, at most 365 days.
+     * Default: 30 s. `margin`, `poll` and `without_renewal` are for Redis, too. `memory:` checks all four and ignores
+     * them.
      */
     int64_t lease;
     /** How long the server keeps a record after it was last written: within this time a repeated operation gets its

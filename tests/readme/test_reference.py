@@ -242,7 +242,7 @@ MORE = YEAR + timedelta(microseconds=1)
 #: By option: what the range on the page says, values within it, and values outside of it with their errors.
 RANGES: dict[str, tuple[str, list[object], list[tuple[object, str]]]] = {
     "ttl": (
-        "5 ms and three times `margin`, to 365 days",
+        "at least 5 ms and three times `margin`, at most 365 days",
         [0.006, YEAR],
         [(0.0059, "lease-too-short"), (MORE, "too-long"), (0, "not-positive")],
     ),
