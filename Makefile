@@ -124,7 +124,7 @@ build-bench-others: build-c build-bench-java
 build-bench-java:
 	javac -Xlint:all -Werror --release 17 -d build/bench/java -cp 'build/jars/*' bench/java/*.java
 
-# The suites of the languages wait, for sessions to end above all, so three of them run beside each other: with more, on two
+# The suites of the languages wait, for sessions to end above all, so three of them run at a time, the longest first: with more, on two
 # processors, servers and clients stand still for so long that sessions end. The suites that compute get the processor time
 # that the others leave, and hardly more.
 # A suite that fails does not stop the others. tools/closing-lines then fails, and names all suites that have failed.
@@ -135,7 +135,7 @@ suites:
 	tools/closing-lines
 
 waiting-suites:
-	$(MAKE) --no-print-directory --jobs 3 --output-sync=line shared-suite python-suite http-suite c-suite javascript-suite servers-suite
+	$(MAKE) --no-print-directory --jobs 3 --output-sync=line shared-suite servers-suite python-suite http-suite c-suite javascript-suite
 	$(MAKE) --no-print-directory interop-suite
 	$(MAKE) --no-print-directory faults-suite
 	$(MAKE) --no-print-directory operations-suite

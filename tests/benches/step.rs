@@ -170,14 +170,14 @@ fn zookeeper_round(bench: &mut Bench<zookeeper::ZooKeeper>) {
         "list answered, one ahead",
         Input::Outcome(1, said(Answer::Children(children))),
     );
-    bench.take("neighbour watched", Input::Outcome(2, node()));
+    bench.take("predecessor watched", Input::Outcome(2, node()));
     bench.take("own node watched", Input::Outcome(3, node()));
     let gone = Notice::Watch {
         id: bench.given[2].id,
         session: SESSION,
         event: WatchEvent::Deleted,
     };
-    bench.take("neighbour gone, granted", Input::Notice(gone));
+    bench.take("predecessor gone, granted", Input::Notice(gone));
     bench.take("release", Input::Intent(Intent::Release));
     bench.take("delete answered", Input::Outcome(4, said(Answer::Done)));
     bench.round_over();

@@ -174,7 +174,7 @@ gallery! {
         "contenders in the order of their whole names: a prefix decides which is first", "CURATOR-43, and most ports of the recipe, at some time";
     WATCH_FIRST: zookeeper::WatchFirst on ZOOKEEPER_MUTEX, L2, "watch-first",
         "all waiters watch the holder: one release wakes all", "ZooKeeper recipes: the herd effect";
-    PREDECESSOR_GONE: zookeeper::PredecessorGone on ZOOKEEPER_MUTEX, S1, "neighbour-gone",
+    PREDECESSOR_GONE: zookeeper::PredecessorGone on ZOOKEEPER_MUTEX, S1, "predecessor-gone",
         "treats the deletion of the predecessor's node as a release, although the predecessor may have given up", "go-zookeeper and shayhatsor/zookeeper: no second list";
     EXISTS_WATCH: zookeeper::ExistsWatch on ZOOKEEPER_MUTEX, L1, "exists-watch",
         "sets a watch by exists and ignores the answer: if the node is already gone, it waits for its creation", "CURATOR-107, shayhatsor/zookeeper#26";
