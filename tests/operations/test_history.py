@@ -20,7 +20,7 @@ from history import History
         ("retake", ["effect k 7 0", "effect k 7 1", "answer k a"], "grow"),
         ("block", ["effect k 7 0", "effect k 8 1", "answer k a"], "taken over"),
         ("block", ["effect k 7 0", "effect k 8 0", "answer k a"], "too often"),
-        ("retake", ["effect k 7 0", "answer k a", "answer l a"], "nobody"),
+        ("retake", ["effect k 7 0", "answer k a", "answer l a"], "no caller has claimed"),
     ],
 )
 def test_wrong_histories_are_found(log: Path, policy: str, lines: list[str], wrong: str) -> None:
