@@ -124,9 +124,9 @@ build-bench-others: build-c build-bench-java
 build-bench-java:
 	javac -Xlint:all -Werror --release 17 -d build/bench/java -cp 'build/jars/*' bench/java/*.java
 
-# The suites of the languages wait, for sessions to end above all, so three of them run at a time, the longest first: with more, on two
-# processors, servers and clients stand still for so long that sessions end. The suites that compute get the processor time
-# that the others leave, and hardly more.
+# The suites of the languages wait, for sessions to end above all, so three of them run at a time, the longest first. With
+# more of them, on two processors, servers and clients get no processor for so long that sessions end. The suites that
+# compute get the processor time that the others leave, and hardly more.
 # A suite that fails does not stop the others. tools/closing-lines then fails, and names all suites that have failed.
 suites: export GO_ON := yes
 suites:
@@ -209,11 +209,11 @@ operations-suite:
 interop-suite:
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 tests/interop
 
-matrix: ## the largest cases of the explorer; every pair of clients, every kind of lock, every version of ZooKeeper and of Python's client libraries
+matrix: ## the explorer's largest cases; all pairs of clients with all kinds of locks; all versions of ZooKeeper and of Python's client libraries
 	$(SUITE) explorer cargo test --quiet --profile proof --package fencepost-simulator --test explorer -- --ignored
 	$(SUITE) faults $(PYTHON) -m pytest -q --full-product tests/faults
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 --full-product tests/interop
-	cd bindings-py && $(SUITE) python-versions ../$(PYTHON) -m pytest -q -n 3 --full-product tests/test_versions.py
+	cd bindings-py && $(SUITE) python-versions ../$(PYTHON) -m pytest -q -n 3 -m '' tests/test_versions.py
 	$(FAST_SERVERS) $(SUITE) rust-oldest-crowds cargo +$(MSRV) test $(OLDEST) -- --test-threads 2 crowd::
 
 # What people have written: REPORT.md is the simulator's.

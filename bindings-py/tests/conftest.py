@@ -30,16 +30,7 @@ def pytest_configure(config: pytest.Config) -> None:
 LONGEST = ("test_versions.py", "test_packages.py", "test_kazoo_own.py")
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    help = "run also the client libraries' versions between the oldest and the newest"
-    parser.addoption("--full-product", action="store_true", help=help)
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--full-product"):
-        left_out = [item for item in items if item.get_closest_marker("full_product") is not None]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in left_out]
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
     for item in items:
         names = getattr(item, "fixturenames", ())

@@ -1,5 +1,5 @@
 """The client libraries' oldest and newest versions that the package allows, each in a virtual environment of
-its own, in which the tests of its driver run. With --full-product the versions between them run, too.
+its own, in which the tests of its driver run. `make matrix` also runs the versions between them.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def make(row: Row, python: Path) -> None:
 
 
 def marks(row: Row) -> list[pytest.MarkDecorator]:
-    """A version that is neither the oldest nor the newest runs before a release."""
+    """Only `make matrix` runs a version that is neither the oldest nor the newest."""
     versions = [other.version for other in ROWS if other.library == row.library]
     return [] if row.version in (versions[0], versions[-1]) else [pytest.mark.full_product]
 

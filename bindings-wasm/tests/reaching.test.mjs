@@ -87,8 +87,8 @@ const ELSEWHERE = [
 
 /**
  * Waits for the refusal of an acquire. While many clients load their libraries, a busy machine's event loop may stand
- * still for the whole time to connect. The refusal then has no cause, or that the library has waited for too long; the
- * next one has the server's.
+ * still for the whole time to connect. Then the refusal has no cause, or the library's own timeout. A later refusal has
+ * the expected cause.
  */
 async function refusal(acquire, cause) {
   for (let times = 1; ; times++) {

@@ -50,7 +50,7 @@ errors! {
     305 "no-permission": "the server denies this client a right that the lock needs" => "grant the rights: [ZooKeeper](../how-to/operate-zookeeper.md#rights), [Redis](../how-to/operate-redis.md#rights)";
     306 "auth-failed": "the server refused the client's credentials" => "correct the user and the password";
     307 "no-parent": "the directory above the lock is missing, and the client cannot create it; for example, it is the connection's chroot" => "create the directory";
-    308 "mixed-layouts": "never returned, the number is reserved; a contender waits for contenders of other layouts, and its grant reports them" => "none needed";
+    308 "mixed-layouts": "reserved, and never returned; a contender waits for contenders of other layouts, and its grant reports them" => "none needed";
     309 "sequence-exhausted": "the directory has numbered almost 2147483647 contenders" => "delete the directory while no client uses it, or choose another name";
     310 "wrong-type": "the lock's key holds a value of another type, such as a Redisson lock" => "choose another name";
     311 "unsupported": "the server lacks a feature that the lock needs, such as ZooKeeper before 3.5" => "upgrade the server, or enable the feature";

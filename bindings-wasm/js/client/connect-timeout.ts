@@ -5,6 +5,7 @@
  */
 
 import { ConfigError, shown } from "../errors.js";
+import { LONGEST_DURATION } from "../hub/checks.js";
 
 /** How to reach a server. */
 export interface ConnectTimeout {
@@ -28,11 +29,8 @@ export function checkedConnectTimeout(options: ConnectTimeout | undefined): numb
   if (connectTimeout <= 0) {
     throw new ConfigError(103, "not-positive", `${what}: give more than 0 milliseconds`);
   }
-  if (connectTimeout > LONGEST) {
+  if (connectTimeout > LONGEST_DURATION) {
     throw new ConfigError(105, "too-long", `${what}: give at most 365 days, in milliseconds`);
   }
   return connectTimeout;
 }
-
-/** 365 days in ms, as in the core. */
-const LONGEST = 365 * 24 * 3_600_000;

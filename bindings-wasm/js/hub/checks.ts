@@ -6,6 +6,9 @@
 
 import { shown, unreadable } from "../errors.js";
 
+/** @internal The longest duration: 365 days in ms, as in the core. */
+export const LONGEST_DURATION = 365 * 24 * 3_600_000;
+
 /** @internal An untyped program may pass anything as a text. As a string, the core can refuse it. */
 export function text(value: unknown): string {
   return typeof value === "string" ? value : shown(value);

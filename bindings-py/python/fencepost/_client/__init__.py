@@ -1,1 +1,1 @@
-"""The client for threads: what a program meets. :mod:`fencepost.asyncio` is the same for asyncio."""
+"""The client for threads: the classes that a program uses. :mod:`fencepost.asyncio` has them for asyncio."""

@@ -7,13 +7,10 @@
 import { MisuseError, shown, unreadable } from "../../errors.js";
 import { zooKeeperModule } from "../families/zookeeper.js";
 import type { RawServer } from "../glue/fencepost_memory.js";
-import { optionalNumber, present } from "../checks.js";
+import { LONGEST_DURATION, optionalNumber, present } from "../checks.js";
 import { Hub, type Settings } from "../hub.js";
 import { type NodeCommand, type Output, operationNumber } from "../outputs.js";
 import { type Asker, answering } from "./answers.js";
-
-/** A year, in ms, as for other durations. */
-const LONGEST = 365 * 24 * 3_600_000;
 
 const PAUSED: Output = Object.freeze({ type: "wait", until: null, reason: null });
 
@@ -47,8 +44,10 @@ export class MemoryHub extends Hub {
     };
     this.#now = present(now);
     const timeout = optionalNumber("sessionTimeout", sessionTimeout);
-    if (timeout !== undefined && !(timeout >= 1 && timeout <= LONGEST)) {
-      throw unreadable(`sessionTimeout is ${shown(sessionTimeout)}: it has to be from 1 to ${LONGEST} milliseconds`);
+    if (timeout !== undefined && !(timeout >= 1 && timeout <= LONGEST_DURATION)) {
+      throw unreadable(
+        `sessionTimeout is ${shown(sessionTimeout)}: it has to be from 1 to ${LONGEST_DURATION} milliseconds`,
+      );
     }
     this.id = server.connect(timeout);
     this.#listen(now);

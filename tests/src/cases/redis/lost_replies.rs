@@ -51,7 +51,7 @@ cases! { "redis":
          sent at once, because the second renewal would get the same answer just as late.",
         "a server slower than a third of the lease, whose first renewal this is: the grant was lost";
     late_renewal_finds_another,
-        "A renewal's late answer reports another holder: lost, whatever the newer renewal's answer is.";
+        "A renewal's late answer reports another holder: the grant is lost, and the newer renewal's answer does not matter.";
     renewals_lost_for_good,
         "No renewal is answered until the grant's end: lost by the client's clock, and released all the \
          same.",

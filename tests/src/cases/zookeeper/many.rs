@@ -53,8 +53,7 @@ cases! { "zookeeper":
     many_locks_not_sent, "The transaction was certainly not sent: it is sent again after a pause.";
     many_locks_driver_closed, "The driver is closed before the answer: refused.";
     many_locks_cancelled_before_the_answer,
-        "The acquire is cancelled while the transaction is in flight: whatever its answer, nothing is \
-         reported a second time.";
+        "The acquire is cancelled while the transaction is in flight: its answer causes no second report.";
     many_locks_other_names,
         "The answer names nodes of another contender, or too few: it has the wrong shape, and both \
          directories are searched.";
