@@ -11,7 +11,7 @@ FAST_SERVERS := python3 $(CURDIR)/tests/servers run --optimise --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint bench site pages options soak deletions mutants matrix wheels dist test-dist api clean \
-	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite servers-suite http-suite python-crowds crowds-suite faults-suite operations-suite interop-suite
+	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite documents-suite servers-suite http-suite python-crowds crowds-suite faults-suite operations-suite interop-suite
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -135,7 +135,7 @@ suites:
 	tools/closing-lines
 
 waiting-suites:
-	$(MAKE) --no-print-directory --jobs 3 --output-sync=line shared-suite servers-suite python-suite http-suite c-suite javascript-suite
+	$(MAKE) --no-print-directory --jobs 3 --output-sync=line python-suite shared-suite javascript-suite servers-suite documents-suite http-suite c-suite
 	$(MAKE) --no-print-directory interop-suite
 	$(MAKE) --no-print-directory faults-suite
 	$(MAKE) --no-print-directory operations-suite
@@ -166,13 +166,16 @@ javascript-suite:
 	$(SUITE) javascript npm --prefix bindings-wasm test --silent -- --workers 2 -crowd -silence
 
 shared-suite:
-	CARGO_PROFILE_DEV_DEBUG=line-tables-only $(SERVERS) $(SUITE) readme $(PYTHON) -m pytest -q tests/readme
-	$(SERVERS) $(SUITE) terminal $(PYTHON) -m pytest -q cli/tests/terminal
 	$(SUITE) replay $(PYTHON) -m pytest -q tests/replay
 	$(SUITE) replay-js node tests/replay/replay.mjs
 	$(SERVERS) $(SUITE) mixed $(PYTHON) -m pytest -q tests/mixed
 	$(SERVERS) $(SUITE) conformance $(PYTHON) -m pytest -q tests/conformance
 	$(SERVERS) $(SUITE) bench $(PYTHON) -m pytest -q bench/tests
+
+# What is installed and read: packages, documents and the site.
+documents-suite:
+	CARGO_PROFILE_DEV_DEBUG=line-tables-only $(SERVERS) $(SUITE) readme $(PYTHON) -m pytest -q tests/readme
+	$(SERVERS) $(SUITE) terminal $(PYTHON) -m pytest -q cli/tests/terminal
 	$(SUITE) site $(PYTHON) -m pytest -q tests/site
 	$(SUITE) release $(PYTHON) -m pytest -q tests/release
 	$(SUITE) playground node site/playground/test.mjs
@@ -205,15 +208,17 @@ faults-suite:
 operations-suite:
 	$(SERVERS) $(SUITE) operations $(PYTHON) -m pytest -q tests/operations
 
-# Three at a time, each with servers of its own: they wait for each other, and start many processes.
+# Four at a time, each with servers of its own: they wait for each other, and start many processes.
 interop-suite:
-	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 tests/interop
+	$(SUITE) interop $(PYTHON) -m pytest -q -n 4 tests/interop
 
-matrix: ## the explorer's largest cases; all pairs of clients with all kinds of locks; all versions of ZooKeeper and of Python's client libraries
+matrix: ## the explorer's largest cases; all pairs of clients with all kinds of locks; all versions of ZooKeeper and of Python's client libraries; more random inputs
 	$(SUITE) explorer cargo test --quiet --profile proof --package fencepost-simulator --test explorer -- --ignored
 	$(SUITE) faults $(PYTHON) -m pytest -q --full-product tests/faults
-	$(SUITE) interop $(PYTHON) -m pytest -q -n 3 --full-product tests/interop
+	$(SUITE) interop $(PYTHON) -m pytest -q -n 4 --full-product tests/interop
 	cd bindings-py && $(SUITE) python-versions ../$(PYTHON) -m pytest -q -n 3 -m '' tests/test_versions.py
+	cd bindings-py && FENCEPOST_CASES=1000 $(SUITE) python-fuzz ../$(PYTHON) -m pytest -q tests/test_fuzz.py
+	FENCEPOST_CASES=3000 $(SUITE) javascript-fuzz npm --prefix bindings-wasm test --silent -- fuzz
 	$(FAST_SERVERS) $(SUITE) rust-oldest-crowds cargo +$(MSRV) test $(OLDEST) -- --test-threads 2 crowd::
 
 # What people have written: REPORT.md is the simulator's.
@@ -230,6 +235,7 @@ options: ## write the options of locks, in all languages and the reference, and 
 	cargo fmt --package fencepost
 
 NPM := $(CURDIR)/bindings-wasm/node_modules/.bin
+lint: export MYPY_CACHE_DIR := $(CURDIR)/build/mypy
 lint: ## formatting and lints of every language
 	cargo run --quiet --package fencepost-bindgen -- options --check
 	tools/pages --check

@@ -21,7 +21,7 @@ from fencepost.hub import Address, Command, Event, Hub, MemoryServer, Scope, Set
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-CASES = int(os.environ.get("FENCEPOST_CASES", "200"))
+CASES = int(os.environ.get("FENCEPOST_CASES", "80"))
 fuzz = settings(
     max_examples=CASES,
     derandomize=True,

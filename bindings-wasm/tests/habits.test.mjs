@@ -66,8 +66,8 @@ test("memory: a loop that never rests collects nothing", async () => {
     return process.memoryUsage().heapUsed;
   };
   // So many that what V8 adds now and then (code that it has compiled, a table of twice the size) is little of each.
-  const times = 200_000;
-  const before = await used(30_000);
+  const times = 60_000;
+  const before = await used(20_000);
   const each = ((await used(times)) - before) / times;
   // What a finalizer is for stays until the loop rests: a cell of 36 bytes for the lock, and one for the grant. A further one would show.
   assert.ok(each < 72 + 18, `${each} bytes a cycle`);
@@ -87,7 +87,7 @@ test("memory: a loop with rests needs no further memory, in WebAssembly either",
     return heapUsed + external;
   };
   const before = await used(20);
-  const each = ((await used(40)) - before) / 20_000;
+  const each = ((await used(20)) - before) / 10_000;
   assert.ok(each < 50, `${each} bytes a cycle`);
   await client.close();
 });

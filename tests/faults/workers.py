@@ -17,7 +17,7 @@ from workloads import WORKLOADS, Workload
 #: Long enough for a restart of all members; short, because a member that fails may end its clients' sessions.
 SESSION_MS = 8000
 #: How long a grant is used: long enough that a fault happens while some contender holds the lock.
-HOLD_MS = 100
+HOLD_MS = 150
 
 
 class WorkerGroup:

@@ -55,7 +55,7 @@ function lock(kind, path) {
 
 /** Microseconds of this machine's clock. */
 const now = () => Number(process.hrtime.bigint() / 1000n);
-const OFTEN_MS = 5;
+const OFTEN_MS = 20;
 
 /** A resource, of tests/mixed or tests/faults, as a function from a line to its answer. */
 async function resource(address) {

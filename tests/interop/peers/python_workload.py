@@ -13,7 +13,7 @@ from mixed_counter import CounterClient
 from steered import Answer, say
 
 #: How often a holder looks, in seconds.
-OFTEN = 0.005
+OFTEN = 0.02
 
 
 def now() -> int:

@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
+from pool import SESSION_MS, PeerPool
 from steer import CLASSES, RUST, Peer, Servers
 from tree import Tree
+from xdist.remote import Producer
+from xdist.scheduler.loadscope import LoadScopeScheduling
 
 sys.path += [str(Path(__file__).resolve().parents[2] / name) for name in ("mixed", "selection")]
 
@@ -19,10 +22,30 @@ from selection import VERSIONS, pytest_addoption, pytest_collection_modifyitems 
 __all__ = ["pytest_addoption", "pytest_collection_modifyitems"]
 
 
+#: Their servers take long to prepare, or are old and of their own: one process has all tests of such a server.
+PREPARED = ("test_numbers.py", "test_old_servers.py")
+
+
+class ByServer(LoadScopeScheduling):
+    """Gives a process the next test, or all tests of a prepared server."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, test = nodeid.partition("::")
+        function, _, values = test.partition("[")
+        version = values[:3]
+        return (f"{file} {version if version in VERSIONS else function}") if file.endswith(PREPARED) else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByServer:
+    """How pytest-xdist spreads the tests."""
+    return ByServer(config, log)
+
+
 class Start(Protocol):
     """Starts a peer by its name, with a session of so many milliseconds."""
 
-    def __call__(self, name: str, session_ms: int = 10_000) -> Peer: ...
+    def __call__(self, name: str, session_ms: int = SESSION_MS) -> Peer: ...
 
 
 @pytest.fixture(scope="session", params=VERSIONS)
@@ -41,21 +64,29 @@ def tree(servers: Servers) -> Iterator[Tree]:
     tree.close()
 
 
+@pytest.fixture(scope="session")
+def peers(servers: Servers) -> Iterator[PeerPool]:
+    """The peers on the server."""
+    peers = PeerPool(servers.zookeeper)
+    yield peers
+    peers.close()
+
+
 @pytest.fixture
-def start(servers: Servers) -> Iterator[Start]:
-    """Starts peers by name: `curator`, `kazoo`, or one of ours."""
+def start(peers: PeerPool) -> Iterator[Start]:
+    """Starts peers by name: `curator`, `kazoo`, or one of ours. One that is idle at the end serves other tests."""
     for built in (CLASSES / "Peer.class", RUST):
         if not built.exists():
             pytest.fail(f"{built} was not built: make build-interop")
-    running: list[Peer] = []
+    used: list[Peer] = []
 
-    def start(name: str, session_ms: int = 10_000) -> Peer:
-        running.append(Peer(name, servers.zookeeper, session_ms))
-        return running[-1]
+    def start(name: str, session_ms: int = SESSION_MS) -> Peer:
+        used.append(peers.take(name, session_ms))
+        return used[-1]
 
     yield start
-    for peer in running:
-        peer.close()
+    for peer in used:
+        peers.give_back(peer)
 
 
 @pytest.fixture

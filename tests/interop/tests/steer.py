@@ -59,11 +59,14 @@ def wait_until(condition: Callable[[], Any], what: str) -> Any:
     """The first true value of `condition`; fails if that takes too long."""
     deadline = time.monotonic() + LIMIT
     while True:
+        begin = time.monotonic()
         value = condition()
         if value:
             return value
-        assert time.monotonic() < deadline, f"waited too long until {what}"
-        time.sleep(0.01)
+        end = time.monotonic()
+        assert end < deadline, f"waited too long until {what}"
+        # Who asks the servers leaves them most of the time for the contenders.
+        time.sleep(max(0.01, 4 * (end - begin)))
 
 
 class Peer:
@@ -82,12 +85,16 @@ class Peer:
         self._arrived = threading.Condition()
         self._lines: list[Answer] = []
         self._ended = False
+        self._ready: list[Answer] = []
+        self._unanswered = self._holds = 0
+        self._spent = False
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
     def send(self, line: str) -> None:
         """Gives a command."""
         assert self.process.stdin is not None
+        self._unanswered += 1
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
@@ -118,13 +125,31 @@ class Peer:
         with self._arrived:
             return [line for line in self._lines if name is None or line.get("event") == name]
 
+    def spend(self) -> None:
+        """Its session or its process is not as it was: no other test may use it."""
+        self._spent = True
+
+    def serves_again(self) -> bool:
+        """Whether another test can use it as if it had just started: it holds nothing, waits for nothing,
+        and has lost nothing.
+        """
+        with self._arrived:
+            for line in self._lines:
+                self._note(line)
+            if not self._ready or self._spent or self._ended or self._unanswered or self._holds:
+                return False
+            self._lines[:] = self._ready
+            return True
+
     def kill(self) -> None:
         """Ends it at once (SIGKILL): its session runs out."""
+        self.spend()
         self.process.kill()
         self.process.wait(LIMIT)
 
     def pause(self) -> None:
         """Pauses it (SIGSTOP)."""
+        self.spend()
         self.process.send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
@@ -133,6 +158,7 @@ class Peer:
 
     def close(self) -> None:
         """Ends it by the end of its input; its session ends too."""
+        self.spend()
         assert self.process.stdin is not None
         try:
             self.process.stdin.close()
@@ -155,6 +181,7 @@ class Peer:
                 for line in self._lines:
                     if fits(line):
                         self._lines.remove(line)
+                        self._note(line)
                         return line
                 remaining = deadline - time.monotonic()
                 if self._ended or not self._arrived.wait(remaining):
@@ -162,6 +189,16 @@ class Peer:
                     raise AssertionError(
                         f"{self.name} did not say {what}; unread: {self._lines}; {self._errors.read()}"
                     )
+
+    def _note(self, line: Answer) -> None:
+        """Follows what the peer holds, and whether all its answers have been read."""
+        answer = line.get("answer")
+        self._spent |= line.get("event") == "lost" or line.get("state") in ("suspended", "lost")
+        if answer == "ready":
+            self._ready = [line]
+        elif answer is not None:
+            self._unanswered -= 1
+            self._holds += bool(line.get("granted")) - (answer in ("release", "leave"))
 
     def _read(self) -> None:
         assert self.process.stdout is not None
@@ -208,6 +245,7 @@ class Servers:
     def expire(self, peer: Peer) -> None:
         """Ends a peer's session at once."""
         session = peer.ask("session")
+        peer.spend()
         self.do(f"expire zookeeper {session['session']} {session['password']}")
 
     def close(self) -> None:

@@ -7,7 +7,7 @@ use fencepost_core::{
 };
 
 use crate::{
-    checker::{Mode, Placed, Shown, Task},
+    checker::{ContenderNode, Mode, Shown, Task},
     step::{Number, ServerFault},
 };
 
@@ -160,7 +160,7 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     }
 
     /// What stands at a path now.
-    fn node(&self, _now: Instant, _path: &str) -> Option<Placed> {
+    fn node(&self, _now: Instant, _path: &str) -> Option<ContenderNode> {
         None
     }
 

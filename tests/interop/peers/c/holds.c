@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { OFTEN_MS = 5 };
+enum { OFTEN_MS = 20 };
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static hold *first;

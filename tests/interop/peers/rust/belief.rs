@@ -5,7 +5,7 @@ use std::time::Duration;
 use fencepost::Grant;
 
 /// How often a holder looks.
-pub(crate) const OFTEN: Duration = Duration::from_millis(5);
+pub(crate) const OFTEN: Duration = Duration::from_millis(20);
 
 /// Microseconds.
 pub(crate) fn now() -> u64 {

@@ -42,7 +42,7 @@ pub use property::Property;
 pub use resource::{Fate, Resource, Write};
 pub use seen::Seen;
 pub use trespass::trespass;
-pub use views::{Aim, Placed, Shown, Task, Views};
+pub use views::{Aim, ContenderNode, Shown, Task, Views};
 
 /// A broken promise.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -60,9 +60,9 @@ impl Task {
     }
 }
 
-/// A node as the server has it.
+/// A contender's node as the server has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Placed {
+pub struct ContenderNode {
     /// The number of the transaction that made it.
     pub fence: u64,
     /// The session that it goes with, where there are sessions.

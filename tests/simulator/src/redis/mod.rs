@@ -17,7 +17,7 @@ use fencepost_models::redis::{Condition, ConnectionId, Messages, Server};
 
 use crate::{
     backend::{Aftermath, Answered, Backend, Belongings},
-    checker::{Placed, Shown},
+    checker::{ContenderNode, Shown},
     lua::RealLua,
     shared::Shared,
     step::{Number, ServerFault},
@@ -328,9 +328,9 @@ impl Backend for Servers {
         self.holder(now).into_iter().collect()
     }
 
-    fn node(&self, now: Instant, path: &str) -> Option<Placed> {
+    fn node(&self, now: Instant, path: &str) -> Option<ContenderNode> {
         let holder = self.holder(now).filter(|holder| holder.node == path)?;
-        Some(Placed {
+        Some(ContenderNode {
             fence: holder.fence,
             session: None,
             revocation_requested: false,

@@ -4,7 +4,7 @@ use fencepost_core::{CommandId, Event, Refusal, SessionId};
 
 use crate::{
     backend::{Backend, Belongings, Owner, Subject},
-    checker::{Aim, Belief, Mode, Placed, Property, Task, Views, name},
+    checker::{Aim, Belief, ContenderNode, Mode, Property, Task, Views, name},
     step::Number,
     trace::Trace,
 };
@@ -52,7 +52,7 @@ struct Issued {
 pub(super) struct Doing {
     id: CommandId,
     task: Task,
-    there: Placed,
+    there: ContenderNode,
 }
 
 impl Doing {
@@ -105,7 +105,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         let there = self.backend.node(self.now, path);
         let all = &self.clients[usize::from(client)].inspections;
         let may = |issued: &&Issued| {
-            let right = |there: Placed, aim: &Aim| {
+            let right = |there: ContenderNode, aim: &Aim| {
                 B::COMPARES || there.fence == aim.fence || there.session == issued.of
             };
             let seen = |aim: &Aim| aim.node == path && (B::COMPARES || issued.of.is_some());

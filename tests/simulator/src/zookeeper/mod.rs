@@ -19,7 +19,7 @@ use fencepost_models::zookeeper::Server;
 
 use crate::{
     backend::{Aftermath, Answered, Backend, Belongings, Owner},
-    checker::{Placed, Shown},
+    checker::{ContenderNode, Shown},
     shared::Shared,
     step::{Number, ServerFault},
 };
@@ -347,9 +347,9 @@ impl Backend for Servers {
         self.shown_to(client)
     }
 
-    fn node(&self, _now: Instant, path: &str) -> Option<Placed> {
+    fn node(&self, _now: Instant, path: &str) -> Option<ContenderNode> {
         let (data, stat) = self.server.node(path)?;
-        Some(Placed {
+        Some(ContenderNode {
             fence: u64::try_from(stat.czxid).unwrap_or_default(),
             session: Some(SessionId(stat.ephemeral_owner)),
             revocation_requested: data == REVOKE,

@@ -15,6 +15,8 @@ mod redis;
 mod seen;
 mod zookeeper;
 
+use core::ops::Range;
+
 use fencepost_core::redis::Script;
 use fencepost_simulator::{lua::RealLua, states::Transitions};
 
@@ -27,28 +29,42 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// The first run that breaks a promise, and what it breaks. A run is a result and its story.
+/// Few runs detect these mutants. The search for each begins with the run that detected it last: so many runs later than for
+/// the others. It goes on behind that run if a change of the simulator makes it another one.
+const RARE: [(&str, u64); 3] = [
+    ("the check of the bucket", 8170),
+    ("the change of the bucket by a sweep", 8170),
+    ("if redis.call('PEXPIRE', KEYS[2], ARGV[2]) == 1 then", 14_849),
+];
+
+/// The number of the run with which the search for a mutant begins.
+fn begin(without: &str) -> u64 {
+    let rare = RARE.iter().find(|(name, _)| *name == without);
+    rare.map_or(0, |(_, begin)| *begin)
+}
+
+/// The first of these runs that breaks a promise, and what it breaks. A run is a result and its story.
 fn first_broken(
-    cases: u64,
+    runs: Range<u64>,
     mut run: impl FnMut(u64) -> (Result<(), Broken>, Vec<String>),
 ) -> Option<(u64, Broken, Vec<String>)> {
     let first = setting("FENCEPOST_SEED", 20_261_126);
-    (first..first + cases).find_map(|seed| match run(seed) {
+    (first + runs.start..first + runs.end).find_map(|seed| match run(seed) {
         (Err(broken), story) => Some((seed, broken, story)),
         (Ok(()), _) => None,
     })
 }
 
-fn on_redis(mutant: Option<&redis::Mutant>, cases: u64) -> Option<(u64, Broken, Vec<String>)> {
+fn on_redis(mutant: Option<&redis::Mutant>, runs: Range<u64>) -> Option<(u64, Broken, Vec<String>)> {
     let mut lua = RealLua::new();
-    first_broken(cases, |seed| {
+    first_broken(runs, |seed| {
         let mut world = redis::World::new(seed, mutant, &mut lua);
         (world.run(), world.story())
     })
 }
 
 fn on_zookeeper(cases: u64) -> Option<(u64, Broken, Vec<String>)> {
-    first_broken(cases, |seed| {
+    first_broken(0..cases, |seed| {
         let mut world = zookeeper::World::new(seed, None);
         (world.run(), world.story())
     })
@@ -58,7 +74,7 @@ fn on_zookeeper(cases: u64) -> Option<(u64, Broken, Vec<String>)> {
 fn an_operation_happens_as_its_policy_says() {
     let cases = setting("FENCEPOST_CASES", CASES);
     for (family, found) in [
-        ("redis", on_redis(None, cases)),
+        ("redis", on_redis(None, 0..cases)),
         ("zookeeper", on_zookeeper(cases)),
     ] {
         if let Some((seed, broken, story)) = found {
@@ -229,7 +245,8 @@ const MUTANTS: [(redis::Mutant, Broken); 8] = [
 #[test]
 fn every_mutant_on_redis_breaks_its_promise() {
     for (mutant, expected) in &MUTANTS {
-        let Some((seed, broken, _)) = on_redis(Some(mutant), 20_000) else {
+        let begin = begin(mutant.find);
+        let Some((seed, broken, _)) = on_redis(Some(mutant), begin..begin + 40_000) else {
             panic!("no run breaks {expected:?} without {:?}", mutant.find);
         };
         println!(
@@ -243,8 +260,9 @@ fn every_mutant_on_redis_breaks_its_promise() {
 #[test]
 fn every_mutant_on_zookeeper_breaks_its_promise() {
     for (mutant, expected) in &zookeeper::MUTANTS {
+        let begin = begin(mutant.without);
         // It may break other promises, too.
-        let found = first_broken(40_000, |seed| {
+        let found = first_broken(begin..begin + 40_000, |seed| {
             let mut world = zookeeper::World::new(seed, Some(mutant));
             let result = world.run().map_or_else(
                 |broken| if broken == *expected { Err(broken) } else { Ok(()) },
