@@ -10,7 +10,7 @@ MANDIR ?= $(PREFIX)/share/man
 DOCDIR ?= $(PREFIX)/share/doc/fencepost
 STRIP ?= strip
 
-# Whatever is there: not what this call of make would build.
+# All libraries that are there: not those that this call of make would build.
 BUILT := $(patsubst $(LIB)/lib%.so.$(VERSION),%,$(wildcard $(LIB)/libfencepost*.so.$(VERSION)))
 NEEDED := $(LIB)/libfencepost.so.$(VERSION) $(BUILT:%=$(LIB)/lib%.a) $(LIB)/libfencepost-client.so.$(VERSION) $(BUILD)/man/made
 NOT_BUILT = $(filter-out $(wildcard $(NEEDED)),$(NEEDED))

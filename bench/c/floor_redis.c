@@ -24,7 +24,7 @@ static redisReply *receive(void) {
     return reply;
 }
 
-/* Reads what is left of releases that nobody has waited for. */
+/* Reads the replies to releases that no caller has waited for. */
 static void forget(void) {
     const char *ping[] = {"PING"};
     int last = 0;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* A way to take a lock. Whatever goes wrong ends the program by `fail`. */
+/* A way to take a lock. Any error ends the program by `fail`. */
 typedef struct lock {
     void (*acquire)(void *self);
     void (*release)(void *self);

@@ -1,4 +1,4 @@
-"""Who holds and who waits: what it costs to ask, by the length of the line."""
+"""What it costs to ask which contenders hold and wait, by the length of the line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .servers import Control, server_address, server_url
 from .stats import median, percentile
 from .subjects import Subject
 
-#: Whose library says who contends and in which words. Curator gives the names of nodes alone.
+#: The subjects whose library lists the contenders with their texts. Curator gives the names of nodes alone.
 ASKED = ("rust", "kazoo-lock")
 #: The longest line that everybody can have in reasonable time.
 LONGEST = 1_000

@@ -48,14 +48,14 @@ class Directory:
         self._until(lambda: self._length() >= least, f"{least} contenders in line")
 
     def emptied(self) -> None:
-        """Waits until nobody does."""
+        """Waits until no contender stands in line."""
         for client in self._stand_ins:
             client.stop()
             client.close()
         self._until(lambda: self._length() == 0, "the end of all contenders")
 
     def settled(self, waiting: int = 0) -> None:
-        """Waits until so many watch something, and nobody asks the server for anything any more."""
+        """Waits until so many clients watch something, and no client asks the server for anything."""
         since, before = time.monotonic(), -math.inf
         while time.monotonic() - since < QUIET:
             time.sleep(POLL)

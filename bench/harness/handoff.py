@@ -72,7 +72,7 @@ def measure(
 
 
 def to_and_fro(pair: Sequence[Worker], count: int, dice: random.Random) -> list[int]:
-    """Hands the lock over so many times; nanoseconds of each. Nobody holds it before or after."""
+    """Hands the lock over so many times; nanoseconds of each. No worker holds it before or after."""
     holder, waiter = pair
     least, most = SETTLED[holder.subject.family]
     taken: list[int] = []

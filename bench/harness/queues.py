@@ -115,7 +115,7 @@ class _Line:
         address = server_url(self._subject.family)
         with ExitStack() as stack:
             directory = stack.enter_context(Directory(server_address(self._subject.family), self._lock))
-            # Nobody is disturbed by sessions that are still to expire.
+            # Sessions that are still to expire must not disturb the next measurement.
             stack.callback(directory.emptied)
             at = self._proxy.url if self._proxy else address
             crowd = Crowd(self._subject, at, self._lock)

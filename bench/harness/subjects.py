@@ -1,4 +1,4 @@
-"""Who is measured: one row a subject. To add one, add a row here and its kind to the language's worker."""
+"""The benchmark's subjects, one row each. To add one, add its row, and its kind to the language's worker."""
 
 from __future__ import annotations
 

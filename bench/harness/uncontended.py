@@ -1,4 +1,4 @@
-"""Nobody else wants the lock: what one acquire + release costs."""
+"""What one acquire + release costs without another contender."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class _Pair:
             return woken
 
     def _released(self) -> tuple[int, int]:
-        """Who is woken when a writer goes: the readers that may hold now, and the writer behind them."""
+        """Events after a writer's release: of the readers that may hold now, of the writer behind them."""
         with self._crowds("release", "writer", "reader", "writer") as (directory, crowds):
             (holder, _), (readers, among), (bystander, behind) = crowds
             holder.join()

@@ -26,7 +26,7 @@ LIMIT = 10.0
 
 @dataclass(frozen=True)
 class Wire:
-    """Requests and flights: of an acquire + release that nobody disturbs, and of a hand-off."""
+    """Requests and flights: of an acquire + release that no other contender disturbs, and of a hand-off."""
 
     requests: float
     flights: float

@@ -27,7 +27,7 @@ WARM_OTHERS = 300
 
 
 def _die_with_us() -> None:
-    # Also of SIGKILL: a worker that waits for a lock does not notice that nobody commands it any more.
+    # Also of SIGKILL: a worker that waits for a lock does not notice that the harness has ended.
     if _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
         os._exit(1)
 

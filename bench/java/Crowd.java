@@ -98,7 +98,7 @@ final class Crowd {
     private Holder next() throws InterruptedException {
         Holder holder = granted.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
         if (holder == null) {
-            throw new IllegalStateException("nobody was granted the lock");
+            throw new IllegalStateException("no contender was granted the lock");
         }
         holding.put(holder.number, holder);
         return holder;
@@ -121,7 +121,7 @@ final class Crowd {
         return "[" + turns + "]";
     }
 
-    /** Whoever still waits gives up with its client. */
+    /** A contender that still waits gives up with its client. */
     void close() {
         closing = true;
         clients.forEach(CuratorFramework::close);

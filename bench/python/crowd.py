@@ -100,7 +100,7 @@ class Crowd:
         return [called, clock(), len(found)]
 
     def close(self) -> None:
-        """Ends the sessions, and with them whoever still waits."""
+        """Ends the sessions, and with them the contenders that still wait."""
         for client in self._clients:
             client.stop()
         sys.stdout.flush()

@@ -26,7 +26,7 @@ class Saying:
         self._program = folder / "worker.py"
 
     def __call__(self, *lines: str, then: str = "") -> Worker:
-        """One that greets with the first line, and answers each command with the next, whatever it is."""
+        """A worker that greets with the first line, and answers any command with the next line."""
         loop = f"for line in {lines[1:]!r}:\n    input()\n    print(line, flush=True)\n"
         self._program.write_text(f"import sys\nprint({lines[0]!r}, flush=True)\n{loop}{then}\n")
         program = [sys.executable, str(self._program)]

@@ -57,7 +57,7 @@ void client_call(fencepost_client *client, unsigned *wake_word) {
 /* Sleeps until the wake word is set, without the mutex. It may wake early. */
 void client_sleep(fencepost_client *client, unsigned *wake_word, uint64_t until) {
     uint64_t left = until - fencepost_now();
-    long limit[2]; /* the type that the system call takes, whatever a timespec is */
+    long limit[2]; /* the type that the system call takes; a timespec may differ */
     int before;
 
     *wake_word = 0;

@@ -114,7 +114,7 @@ void fencepost_idempotency_free(fencepost_idempotency *idempotency);
  * Returns success: run the operation, and then end the claim. Or `REPLAYED`: the operation has a result, so do not run
  * it; `fencepost_claim_result` returns the result. In both cases the caller frees `claim` with `fencepost_grant_free`.
  *
- * Errors: `IN_PROGRESS`, and `fencepost_retry_after` says when to try again; `MISMATCH`; `INDETERMINATE`;
+ * Errors: `IN_PROGRESS`, and `fencepost_retry_after` returns when to try again; `MISMATCH`; `INDETERMINATE`;
  * `CORRUPT_RECORD`; `NOT_POSITIVE` for a negative timeout; `INVALID_OPTION` for a key that is empty, longer than 1024
  * bytes or has control characters; otherwise as `fencepost_lock_acquire`.
  */

@@ -53,12 +53,12 @@ fencepost_result fencepost_memory_server_suspend(fencepost_memory_server *server
 fencepost_result fencepost_memory_server_reconnect(fencepost_memory_server *server, const fencepost_client *client);
 
 /**
- * Pauses a client, as if its process were stopped: it hears nothing, sends nothing, and its calls wait. Its grants stay
- * held, whatever happens on the server. A close resumes it.
+ * Pauses a client, as if its process were stopped: it receives nothing, sends nothing, and its calls wait. Its grants
+ * stay held, even if the server gives the lock to another client. A close resumes it.
  */
 fencepost_result fencepost_memory_server_pause(fencepost_memory_server *server, const fencepost_client *client);
 
-/** Resumes a client. It then hears what it has missed. */
+/** Resumes a client. It then receives what it has missed. */
 fencepost_result fencepost_memory_server_resume(fencepost_memory_server *server, const fencepost_client *client);
 
 /**

@@ -438,7 +438,7 @@ typedef enum fencepost_message_kind {
      */
     FENCEPOST_MESSAGE_KIND_REPLY = 2,
     /**
-     * What a hub hears without a request: a watch has fired, or its session has changed.
+     * What a hub receives without a request: a watch has fired, or its session has changed.
      */
     FENCEPOST_MESSAGE_KIND_EVENT = 3,
 } fencepost_message_kind;
@@ -847,7 +847,7 @@ typedef struct fencepost_hub fencepost_hub;
 typedef struct fencepost_memory fencepost_memory;
 
 /**
- * What a server in memory tells of itself: its sessions, its nodes, and its messages.
+ * The report of a server in memory: its sessions, its nodes, and its messages.
  */
 typedef struct fencepost_memory_report fencepost_memory_report;
 
@@ -1663,7 +1663,7 @@ enum fencepost_result fencepost_memory_pause(struct fencepost_memory *memory,
                                              uint64_t hub);
 
 /**
- * Resumes the hub. It then hears what it has missed. Errors: as for `fencepost_memory_expire`.
+ * Resumes the hub. It then receives what it has missed. Errors: as for `fencepost_memory_expire`.
  */
 enum fencepost_result fencepost_memory_resume(struct fencepost_memory *memory, uint64_t hub);
 

@@ -134,7 +134,7 @@ pub unsafe extern "C" fn fencepost_memory_pause(memory: *mut fencepost_memory, h
     unsafe { control(memory, hub, MemoryServer::pause) }
 }
 
-/// Resumes the hub. It then hears what it has missed. Errors: as for `fencepost_memory_expire`.
+/// Resumes the hub. It then receives what it has missed. Errors: as for `fencepost_memory_expire`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_resume(
     memory: *mut fencepost_memory,

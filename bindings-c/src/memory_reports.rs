@@ -40,7 +40,7 @@ pub enum fencepost_message_kind {
     Request = 1,
     /// From the server to a hub, for a request.
     Reply = 2,
-    /// What a hub hears without a request: a watch has fired, or its session has changed.
+    /// What a hub receives without a request: a watch has fired, or its session has changed.
     Event = 3,
 }
 
@@ -110,7 +110,7 @@ pub struct fencepost_message {
     pub text: fencepost_view,
 }
 
-/// What a server in memory tells of itself: its sessions, its nodes, and its messages.
+/// The report of a server in memory: its sessions, its nodes, and its messages.
 #[derive(Debug)]
 pub struct fencepost_memory_report {
     sessions: Vec<fencepost_memory_session>,

@@ -50,7 +50,7 @@ static void handle_is_given_back(void) {
     zookeeper_close(handle);
 }
 
-/* A waiter for a permit watches a list. It goes with its client, and what the list does later concerns nobody. */
+/* A waiter for a permit watches a list. It goes with its client, and a later change of the list has no effect. */
 static void watched_list_is_left_alone(void) {
     const fencepost_options *permit = FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SEMAPHORE, .permits = 1);
     fencepost_client *client, *other = client_of(url(ZOOKEEPER, ""));
@@ -88,7 +88,7 @@ static void access_list_is_used(void) {
     struct Stat stat;
 
     CHECK_RESULT(fencepost_zookeeper_attach(handle, NULL, &ZOO_CREATOR_ALL_ACL, &client), FENCEPOST_OK);
-    /* Nobody has logged in: the creator has no name, so the server refuses that list. */
+    /* The handle has not logged in: the creator has no name, so the server refuses that list. */
     grant = NULL;
     CHECK(fencepost_acquire(client, name, LONG, &grant) / 100 == 3);
     CHECK_RESULT(fencepost_close(client), FENCEPOST_OK);
@@ -233,7 +233,7 @@ static void contexts_in_a_loop(void) {
     close_client(client);
 
     CHECK(commands.disconnects == 0 && subscriptions.disconnects == 0);
-    /* What is still on its way to the subscription is read by its owner, and concerns nobody. */
+    /* The owner reads what is still on its way to the subscription, and no client acts on it. */
     loop_turn(loops, 2, -1, 100);
     redisAsyncFree(commands.context);
     redisAsyncFree(subscriptions.context);

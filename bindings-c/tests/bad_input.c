@@ -254,7 +254,7 @@ static void key_of_another_type(void) {
     close_client(client);
 }
 
-/* A port that nobody has, for a moment. */
+/* A port that no program has, for a moment. */
 static int free_port(void) {
     struct sockaddr_in where = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof where;

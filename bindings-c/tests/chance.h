@@ -1,4 +1,4 @@
-/* Values as nobody would give them, from a seed, in buffers that live for one call. */
+/* Values that no program would give, from a seed, in buffers that live for one call. */
 #ifndef FENCEPOST_TESTS_CHANCE_H
 #define FENCEPOST_TESTS_CHANCE_H
 

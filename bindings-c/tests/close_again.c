@@ -189,7 +189,7 @@ int main(void) {
             continue;
         TEST_ON(closed_by_many_threads, family, label(family));
     }
-    /* What these show is the client's, whatever is behind it; and each takes the time of a close. */
+    /* These do not depend on the server, and each takes the time of a close: one server is enough. */
     if (address(REDIS) != NULL) {
         TEST_ON(freed_while_it_is_closed, REDIS, label(REDIS));
         TEST_ON(loop_waits_for_another_thread, REDIS, label(REDIS));

@@ -30,7 +30,7 @@ static void reply_is_lost(enum family family, int request) {
     grant = hold(mine, name);
     NEED(grant != NULL);
     let_go(grant);
-    /* Nobody holds it. */
+    /* No client holds it. */
     grant = hold(other, name);
     let_go(grant);
     close_client(mine);
@@ -64,7 +64,7 @@ static void server_is_away(enum family family) {
     close_client(client);
 }
 
-/* Closing while nobody answers takes its time, and says what it has left. */
+/* A close that the server does not answer takes its time, and reports what it has left. */
 static void closing_reports_what_it_left(enum family family) {
     const char *server = family == ZOOKEEPER ? "zookeeper" : "redis-1";
     fencepost_client *client = client_of(url(family, ""));

@@ -10,7 +10,7 @@ static void key_is_deleted(void) {
     fencepost_grant *grant = hold_shortly(client, name, 2000);
 
     freeReplyObject(redis("DEL %s", name));
-    /* Nobody calls: the client's own thread renews, and finds out. */
+    /* The test makes no call: the client's own thread renews, and finds out. */
     CHECK_RESULT(fencepost_grant_wait_lost(grant, LONG), FENCEPOST_RESULT_DELETED);
     CHECK_RESULT(fencepost_release(grant), FENCEPOST_RESULT_DELETED);
     fencepost_grant_free(grant);
@@ -96,7 +96,7 @@ static void redis_restarts(void) {
     struct waiter waiter;
 
     start_waiting_behind(&waiter, REDIS, mine, other, name);
-    /* It comes back empty: whoever renews first finds nothing, or somebody else. */
+    /* The server comes back empty: the holder's renewal finds no key, or another holder's. */
     CHECK(control("state", "restart redis-1") != NULL);
     CHECK(fencepost_grant_wait_lost(grant, LONG) / 100 == 4);
     gets_it(&waiter);

@@ -3,7 +3,7 @@
 
 #include "waiting.h"
 
-/* What somebody else does to the holder of a lock. */
+/* What another client does to the holder of a lock. */
 static void delete_node(zhandle_t *raw, const char *name) {
     char node[2048] = "";
 
@@ -31,7 +31,7 @@ static void node_is_deleted(void) {
     close_client(client);
 }
 
-/* Nobody is inside a call: the session lives on. */
+/* No thread is inside a call: the session lives on. */
 static void nobody_calls(void) {
     fencepost_client *client = client_of(url(ZOOKEEPER, "?session_timeout=6000"));
     fencepost_grant *grant = hold(client, new_name("quiet"));

@@ -146,7 +146,7 @@ static fencepost_wait drain(struct story *story, uint64_t at, uint64_t key, fenc
 
 static uint64_t worked;
 
-/* A whole acquire and release, whatever was said to the hub before. */
+/* A whole acquire and release, whatever inputs the hub had before. */
 static void works(struct story *story) {
     fencepost_event_kind last = FENCEPOST_EVENT_KIND_QUEUED;
     uint64_t at = story->latest, key;

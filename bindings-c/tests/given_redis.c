@@ -92,7 +92,7 @@ static void context_has_one_client(void) {
         CHECK_FAULT(fencepost_redis_attach(one.context, NULL, &second), FENCEPOST_RESULT_BAD_ARGUMENT, "already");
         CHECK_FAULT(
             fencepost_redis_attach(two.context, one.context, &second), FENCEPOST_RESULT_BAD_ARGUMENT, "already");
-        /* Nothing of the refused ones is left; and the first one has done nobody any harm. */
+        /* Nothing of the refused clients is left, and the first client has done no harm. */
         CHECK_RESULT(fencepost_redis_attach(two.context, NULL, &second), FENCEPOST_OK);
         close_client(second);
         close_client(first);

@@ -103,7 +103,7 @@ static void attached_to_a_session_that_goes_on(void) {
     control("id", "proxy-close %s", proxy);
 }
 
-/* Nobody holds the lock: it is granted, late. */
+/* No client holds the lock: it is granted, late. */
 static void free_lock_of_an_older_session(void) {
     const fencepost_options *const kinds[] = {NULL, FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SEMAPHORE, .permits = 1)};
     zhandle_t *handle;

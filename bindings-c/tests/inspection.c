@@ -275,7 +275,7 @@ static void forbidden(void) {
     zookeeper_close(raw);
     fencepost_lock_free(lock);
     close_client(client);
-    /* Nobody there at all. */
+    /* No server is there at all. */
     client = client_of("zk://127.0.0.1:1");
     lock = lock_of(client, "x", NULL);
     CHECK_RESULT(fencepost_lock_contenders(lock, &contenders), FENCEPOST_RESULT_UNREACHABLE);

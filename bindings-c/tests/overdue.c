@@ -1,4 +1,4 @@
-/* What nobody waits for longer than it makes sense: grants that no program takes, servers that are not there. */
+/* What no client waits for longer than it makes sense: grants that no program takes, servers that are not there. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-/* Whether somebody else holds it. */
+/* Whether another client holds it. */
 static bool is_taken(fencepost_client *client, const char *name) {
     fencepost_grant *grant = NULL;
 
@@ -16,7 +16,7 @@ static bool is_taken(fencepost_client *client, const char *name) {
     return false;
 }
 
-/* A program begins, and does not ask any more: its grant does not stand in anybody's way for good. */
+/* A program begins, and does not ask any more: its grant blocks other contenders only for a time. */
 static void untaken_grant_is_given_back(enum family family) {
     fencepost_client *client = client_of(url(family, "")), *other = client_of(url(family, ""));
     const char *name = new_name("untaken");

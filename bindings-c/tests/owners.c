@@ -37,7 +37,7 @@ static void holds_more_than_once(enum family family) {
     CHECK_RESULT(fencepost_attempt_cancel(attempt), FENCEPOST_RESULT_NOT_WAITING);
     CHECK_RESULT(fencepost_attempt_finish(attempt, &grants[3]), FENCEPOST_OK);
     fencepost_attempt_free(attempt);
-    /* One that nobody takes is no hold. */
+    /* An attempt that no caller finishes is no hold. */
     CHECK_RESULT(fencepost_lock_acquire_start(lock, FENCEPOST_FOREVER, &attempt), FENCEPOST_OK);
     fencepost_attempt_free(attempt);
     fencepost_lock_free(lock);
@@ -105,7 +105,7 @@ static void busy(enum family family) {
     CHECK_FAULT(fencepost_lock_acquire(lock, 5, &none), FENCEPOST_RESULT_BUSY, name);
     CHECK_RESULT(fencepost_lock_try_acquire(lock, &none), FENCEPOST_RESULT_BUSY);
     CHECK_RESULT(fencepost_lock_acquire_start(lock, 5, &refused), FENCEPOST_RESULT_BUSY);
-    /* Who gives up stands in nobody's way, nor does who is refused. */
+    /* A waiter that gives up blocks no other waiter. Nor does one that is refused. */
     CHECK_RESULT(fencepost_attempt_cancel(attempt), FENCEPOST_OK);
     CHECK_RESULT(fencepost_attempt_wait(attempt, &none), FENCEPOST_RESULT_CANCELLED);
     fencepost_attempt_free(attempt);
@@ -175,7 +175,7 @@ static void all_holds_are_lost(enum family family) {
     close_client(client);
 }
 
-/* In an event loop nobody looks at the time but the program: what has ended meanwhile is no grant. */
+/* In an event loop only the program looks at the time: a grant that has ended meanwhile is no grant. */
 static void a_loss_that_nobody_has_seen(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     const char *name = new_name("unseen");
@@ -317,7 +317,7 @@ static void writers_read(enum family family) {
     close_client(other);
 }
 
-/* A grant or an acquire that has just been freed is in nobody's way, also while the server has not answered. */
+/* A grant or an acquire that has just been freed blocks no other acquire, also while the server has not answered. */
 static void freed_and_acquired_again(enum family family) {
     fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
     const char *name = new_name("freed");
@@ -344,7 +344,7 @@ static bool silence(const char *proxy, char *count, size_t size) {
     return strcmp(count, control("total", "proxy-count %s", proxy)) == 0;
 }
 
-/* A hundred holds more, and the server has not heard of them. */
+/* A hundred holds more, without a request to the server. */
 static void no_requests(enum family family) {
     const char *at = NULL, *proxy = proxy_open(family == REDIS ? "redis-1" : "zookeeper", &at);
     fencepost_client *client;

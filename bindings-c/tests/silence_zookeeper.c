@@ -44,7 +44,7 @@ static int requests(const struct proxy *proxy) {
     return number(control("total", "proxy-count %s", proxy->id));
 }
 
-/* Waits for so long, and says whether the grant has been kept all the time. */
+/* Waits for so long, and returns whether the grant has been kept all the time. */
 static bool keeps(fencepost_grant *grant, int millis_) {
     int64_t end = millis() + millis_;
     bool kept = true;

@@ -12,7 +12,7 @@
 /* How long anything may take, in milliseconds: a test that waits longer has failed. Valgrind is slow. */
 #define LONG 20000
 
-/* Enough for a busy server to say that somebody else holds the lock (ms). */
+/* Enough for a busy server to answer that another client holds the lock (ms). */
 #define BRIEF 1000
 
 enum family { MEMORY, ZOOKEEPER, REDIS, FAMILIES };

@@ -78,7 +78,7 @@ static void *acquire_it(void *argument) {
     return call;
 }
 
-/* The call ends as it would have ended, and the cancellation acts behind it. Nobody else notices. */
+/* The call ends as it would have ended, and the cancellation acts behind it. No other thread notices. */
 static void cancelled_thread_harms_nobody(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     const char *name = new_name("cancelled");

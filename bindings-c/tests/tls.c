@@ -24,7 +24,7 @@ static const char *at_host(const char *host) {
     return url_of(host, strchr(place(), ':'), "");
 }
 
-/* The last number that the server says, to somebody else than ourselves; -1: none. */
+/* The last number in the server's answer to redis-cli; -1: none. */
 static long asked(const char *question, const char *name, const char *rest) {
     char command[8192], line[256];
     long number = -1;

@@ -1,4 +1,4 @@
-/* An event loop turns when there is something to do, and not because somebody has asked. */
+/* An event loop turns when there is something to do, and not because the program asks. */
 #include <fencepost-redis.h>
 #include <poll.h>
 

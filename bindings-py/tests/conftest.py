@@ -112,7 +112,7 @@ AsyncConnect = Callable[[str], fencepost.asyncio.Client]
 
 @pytest.fixture
 def connect() -> Iterator[Connect]:
-    """Connects, and closes at the end, whatever has become of the servers."""
+    """Connects, and closes at the end, even if the servers are down."""
     clients: list[fencepost.Client] = []
 
     def connect(url: str) -> fencepost.Client:

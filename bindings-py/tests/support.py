@@ -29,7 +29,7 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 LONG = 90.0
-#: Long enough for a busy server to say that somebody else holds the lock, in seconds.
+#: Long enough for a busy server to answer that another client holds the lock, in seconds.
 BRIEF = 1.0
 #: A result that no text is.
 EVERY_BYTE = bytes(range(256))

@@ -240,7 +240,7 @@ def test_an_acquire_without_time_left_tries_once_more(
 
 
 def test_what_a_loop_leaves_is_given_back(backend: Backend, connect: Connect) -> None:
-    """At once where somebody is left to do it, and with the lease otherwise."""
+    """At once where the client can still release it, and at the end of the lease otherwise."""
     other = connect(backend.url)
     left = [Left(backend)]
     end(left[0].loop)

@@ -17,7 +17,7 @@ __all__ = ["place"]
 
 
 async def is_free(lock: fencepost.asyncio.Lock) -> bool:
-    """Whether nobody holds it."""
+    """Whether no client holds it."""
     grant = await lock.acquire(blocking=False)
     if grant is not None:
         await grant.release()

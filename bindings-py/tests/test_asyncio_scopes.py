@@ -1,4 +1,4 @@
-"""Blocks of the client for asyncio: each ends the grant that it has opened, in whatever order and task."""
+"""Blocks of the client for asyncio: each ends the grant that it has opened, in any order and task."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from kazoo.client import KazooClient
 from kazoo.protocol.states import KazooState
 from support import LONG, Control, ZooKeeperBackend, wait_until, wait_until_async
 
-#: In kazoo's thread an exception that nobody takes is the point here.
+#: In kazoo's thread an exception that no code catches is the point here.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 
 #: No host has such a name, and the look for one raises what kazoo does not expect.
@@ -47,7 +47,7 @@ def expire(kazoo: KazooClient, control: Control) -> None:
 
 
 def leave(state: str) -> None:
-    """A listener that ends whatever calls it as soon as there is no connection."""
+    """A listener that ends the thread of its caller as soon as there is no connection."""
     if state != KazooState.CONNECTED:
         raise SystemExit
 

@@ -19,7 +19,7 @@ async def test_a_loop_that_was_busy_for_longer_than_an_acquire_waits(server: Bac
         for _ in range(5):
             acquire = asyncio.create_task(lock.acquire(timeout=0.2))
             await asyncio.sleep(0)
-            # The answer comes meanwhile, and nobody looks.
+            # The answer comes meanwhile, and the event loop does not run.
             time.sleep(0.3)
             grant = await acquire
             assert grant is not None

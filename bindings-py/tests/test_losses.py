@@ -58,7 +58,7 @@ def test_the_lock_is_deleted(server: Backend, connect: Connect) -> None:
         assert grant.lost.wait(LONG)
         assert not grant.is_valid
         assert grant.remaining() == 0.0
-        # Whoever got it now may hold it: it is not ours to release.
+        # Another client may hold the lock now: this client must not release it.
         with pytest.raises(fencepost.LockLost):
             grant.release()
         with pytest.raises(fencepost.LockLost):

@@ -22,7 +22,7 @@ def clients(backend: Backend, connect: Connect) -> Pair:
 
 
 def is_free(lock: fencepost.Lock) -> bool:
-    """Whether nobody holds it."""
+    """Whether no client holds it."""
     grant = lock.acquire(blocking=False)
     if grant is not None:
         grant.release()
@@ -47,7 +47,7 @@ def test_an_owner_enters_again(backend: Backend, clients: Pair) -> None:
         inner.extend()
         if backend.kind != "memory":
             assert backend.contenders(name) == 1
-    # Whoever acquired first need not be the last to release.
+    # The first hold need not be the last to end.
     outer.release()
     assert not outer.is_valid
     assert outer.remaining() == 0.0

@@ -108,8 +108,8 @@ def by_block_that_extends(lock: fencepost.Lock) -> None:
 def test_an_interrupt_at_any_place_leaves_the_lock_free(
     backend: Backend, connect: Connect, use: Callable[[fencepost.Lock], None]
 ) -> None:
-    """At every place in turn. An answer that nobody waits for any more, and the lease, take longer than the
-    other client waits.
+    """At every place in turn. An answer that no caller waits for any more, and the lease, take longer than
+    the other client waits.
     """
     ours, theirs = (connect(backend.url) for _ in range(2))
     use(ours.lock(backend.name("first")))

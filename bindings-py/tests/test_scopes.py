@@ -1,4 +1,4 @@
-"""Blocks: each ends the grant that it has opened, in whatever order and thread."""
+"""Blocks: each ends the grant that it has opened, in any order and thread."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_calls_by_hand(client: fencepost.Client) -> None:
 
 
 def test_an_exit_by_hand_in_another_block_s_thread_releases_none(client: fencepost.Client) -> None:
-    """A framework enters and leaves blocks of several requests in whatever threads it has."""
+    """A framework enters and leaves the blocks of several requests in any of its threads."""
     semaphore = client.semaphore("presses", 2)
     with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as two:
         grants = [pool.submit(semaphore.__enter__).result(LONG) for pool in (one, two)]

@@ -94,7 +94,7 @@ async def test_a_waiting_task_is_notified_through_tls_too(tls: Tls) -> None:
 async def test_a_server_with_an_unknown_certificate_is_refused_at_once(tls: Tls, place: str) -> None:
     elsewhere = tls.url(tls.address.replace("127.0.0.1", "127.0.0.2"))
     url = elsewhere if place == "another host" else tls.url(ca=tls.other_ca)
-    # Without a limit: nobody waits for a certificate to become another one.
+    # Without a limit: the acquire does not wait until the server has another certificate.
     with fencepost.connect(url) as client, pytest.raises(fencepost.Refused) as error:
         client.lock(tls.name).acquire()
     for _ in range(2):
@@ -180,5 +180,5 @@ def test_a_server_that_does_not_say_goodbye_leaves_no_socket(tls: Tls, control: 
 
     asyncio.run(main())
     control.do("resume redis-tls")
-    # A socket that nobody has closed is a warning here, and a warning fails the test.
+    # An unclosed socket is a warning here, and a warning fails the test.
     gc.collect()

@@ -22,12 +22,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let fence = run(&url, &name, Duration::from_secs(5))?;
     match fence {
         Some(fence) => println!("held {name} with fence {fence}"),
-        None => println!("somebody else holds {name}"),
+        None => println!("another client holds {name}"),
     }
     Ok(())
 }
 
-/// Takes the lock and gives it back; the fence, or nothing if somebody else held the lock for so long.
+/// Takes the lock and gives it back; the fence, or nothing if another client held the lock for so long.
 ///
 /// # Errors
 /// What is wrong with the address, the name or the server.

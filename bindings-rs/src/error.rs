@@ -27,7 +27,7 @@ pub enum Error {
         "the owner {owner:?} is already waiting for this lock: wait for that acquire, or give this one an owner of its own"
     )]
     OwnerBusy {
-        /// Who waits.
+        /// The owner that waits.
         owner: String,
     },
     /// A connect, an acquire or a release has failed (3xx).

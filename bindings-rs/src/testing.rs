@@ -195,7 +195,7 @@ impl Session {
     }
 
     /// Pauses the client, as if its process were stopped: it receives nothing, sends nothing, and its calls wait. Its
-    /// grants stay held, whatever happens on the server. A close resumes it.
+    /// grants stay held, even if the server gives the lock to another client. A close resumes it.
     ///
     /// # Errors
     /// [`Misuse::Closed`] if the client is closed.

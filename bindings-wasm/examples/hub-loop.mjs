@@ -62,7 +62,7 @@ async function carryOut({ id, operation, arguments: words }) {
     }
     input(() => hub.reply(now(), id, reply));
   } catch (error) {
-    // An error reply is an answer, and the core reads it. Anything else: nobody knows whether it was executed.
+    // An error reply is an answer, and the core reads it. After any other error, the outcome is unknown.
     const answered = error.constructor.name === "SimpleError";
     input(() => (answered ? hub.reply(now(), id, error) : hub.failed(now(), id, "unknown")));
   }

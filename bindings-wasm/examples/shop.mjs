@@ -24,7 +24,7 @@ async function buy() {
   return lock.using(async (grant) => {
     if (stock.left === 0) return "sold out";
     await new Promise((resolve) => setTimeout(resolve, 2));
-    // Whoever has lost the lock meanwhile sells nothing.
+    // A holder that has lost the lock meanwhile sells nothing.
     grant.signal.throwIfAborted();
     stock.sell(grant.fence);
     return "sold";

@@ -1,7 +1,7 @@
 //! What JavaScript calls. See `js/hub/hub.ts` for what each method does.
 //!
-//! Methods say whether they have succeeded; if not, `js/errors.ts` has the error to throw. A plain boolean crosses for nothing; a result would
-//! be an array, and a reference can crash V8 (see `output.rs`).
+//! Methods return whether they have succeeded; if not, `js/errors.ts` has the error to throw. A plain boolean costs
+//! nothing to pass; a result would be an array, and a reference can crash V8 (see `output.rs`).
 
 use alloc::{string::String, vec::Vec};
 

@@ -22,7 +22,7 @@ describe("again", { concurrency: false }, () => {
     server.disconnect();
   });
 
-  /** Who holds it on the server, and in which attempt. */
+  /** The owner that holds it on the server, and the attempt. */
   async function holder(name: string): Promise<[string, string]> {
     const [owner = "", attempt = ""] = (await server.get(name))?.split("-") ?? [];
     return [owner, attempt];

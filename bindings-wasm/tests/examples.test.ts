@@ -87,7 +87,7 @@ describe("examples", { concurrency: false }, () => {
     /^true$/,
     /^null\nleading .*\n(printing \d\n?){3}$/,
     /^true$/,
-    /^till 7 holds\nsomebody/,
+    /^till 7 holds\nanother client/,
     /^\{ paid: 5, reference: '[0-9a-f]{32}' \}\n5 true$/,
     /^application\/pdf 4$/,
     /^true true$/,

@@ -162,7 +162,7 @@ describe("idempotency", { concurrency: false }, () => {
     assert.equal((await operations.claim("order-17")).replayed, true);
   });
 
-  /** A claim that is lost because nobody has renewed it. */
+  /** A claim that is lost because its client has not renewed it. */
   async function lapsed(operations: Idempotency, key: string): Promise<Claim> {
     const claim = await operations.claim(key);
     const reason = await claim.lost;

@@ -35,7 +35,7 @@ test("zk: a mistake outside of an answer ends every call, and grants", async (t)
   const grant = await within(client.lock(name).acquire(), "the grant");
   const text = /timeout is "soon"/;
   const waiting = assert.rejects(within(client.lock(name).acquire(), "the mistake"), mistake(text));
-  // A version that nobody has tried: it says the session's timeout in another way.
+  // An untested version of the library: it gives the session's timeout in another way.
   const manager = own.connectionManager;
   const { sessionTimeout } = manager;
   let connections = 0;

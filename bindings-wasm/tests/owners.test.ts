@@ -82,7 +82,7 @@ for (const make of [memory, zooKeeper, nodeRedis]) {
       for (const refused of [lock.acquire(), lock.tryAcquire(), lock.using(() => undefined)]) {
         await assert.rejects(refused, isMisuse("busy", new RegExp(`: ${name}: .*use another owner`)));
       }
-      // Who gives up stands in nobody's way.
+      // A waiter that gives up blocks no other waiter.
       controller.abort(new Error("enough"));
       const again = lock.acquire();
       await assert.rejects(waiting, /enough/);
@@ -175,7 +175,7 @@ for (const make of [memory, zooKeeper, nodeRedis]) {
       assert.equal(kept.isValid, true);
       await kept.release();
       const next = await b.lock(name).acquire({ timeout: SOON });
-      assert.ok(next, "what nobody refers to was no hold any more");
+      assert.ok(next, "a grant without a reference was no hold any more");
       await next.release();
     });
 

@@ -39,7 +39,7 @@ async function listens(t, at, name) {
   const channel = `{${name}}:released`;
   const end = performance.now() + 90_000;
   while ((await operator.pubSubNumSub(channel))[channel] !== 1) {
-    assert.ok(performance.now() < end, "nobody listens");
+    assert.ok(performance.now() < end, "no client has subscribed");
   }
   return operator;
 }
@@ -97,7 +97,7 @@ for (const peer of REDIS_PEERS) {
   test(`${row}: a mistake in a program is an error at once, and not repeated`, async (t) => {
     const client = await given(t, peer, address("FENCEPOST_REDIS"));
     const [own, end] = await peer.make(address("FENCEPOST_REDIS"));
-    // A client whose methods take other arguments than ours: what a version that nobody has tried would be.
+    // A client whose methods take other arguments than ours, as those of an untested version may.
     let calls = 0;
     const other = (...parameters) => {
       calls += 1;

@@ -202,7 +202,7 @@ for (const [scheme, variable] of [
       ]) {
         const client = await connect(`${scheme}://${at}`);
         await before(client);
-        // Less than the time that a close has for answers: there is nobody to answer.
+        // Less than the time that a close has for answers: there is no server to answer.
         await within(client.close(), "the end", 4000);
       }
     }

@@ -36,7 +36,7 @@ for (const make of [memory, zooKeeper]) {
           return grant;
         };
         const writing = other.writer.acquire().then(noted("writer"));
-        // Behind a writer who waits nobody reads.
+        // No reader gets the lock behind a writer that waits.
         await eventually(SOON, "the writer in the line", async () => {
           const grant = await one.reader.tryAcquire();
           await grant?.release();
@@ -171,7 +171,7 @@ for (const make of [memory, zooKeeper]) {
     on("breaks a holder, and a waiter", async (a, b) => {
       const name = fresh();
       const lock = b.lock(name);
-      // Who cannot be asked looks at its node only when the session is confirmed: in memory, every 20 s.
+      // A contender that cannot be asked looks at its node only when the session is confirmed: in memory, every 20 s.
       const grant = await a.lock(name, { revocable: true }).acquire();
       const next = lock.acquire();
       const [holder] = await lock.contenders();

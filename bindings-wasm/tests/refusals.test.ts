@@ -209,7 +209,7 @@ describe("refusals", { concurrency: false }, () => {
   it("ZooKeeper: nodes with rights of the caller's choice", async () => {
     const acl = [{ permissions: 31, scheme: "digest", id: "shop:hF/Y4gqLwzF1B8NVoPEyUSIqkg8=" }];
     const client = later(await connect(`zk://${address("FENCEPOST_ZOOKEEPER")}?session_timeout=${SESSION}`, { acl }));
-    // Nobody has logged in as the shop: the nodes that it makes are not its own to list.
+    // The client has not logged in as the shop: the nodes that it makes are not its own to list.
     await assert.rejects(within(SOON, "the refusal", client.lock(fresh()).acquire()), refused("no-permission"));
   });
 

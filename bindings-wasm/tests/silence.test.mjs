@@ -212,7 +212,7 @@ for (const [way, make] of Object.entries(WAYS)) {
   test(`${way}: a failover costs no grant, and a waiter listens to the new server`, async (t) => {
     const relays = [await relay(t, address("FENCEPOST_REDIS_2")), await relay(t, address("FENCEPOST_REDIS_2"))];
     const [client, holder] = [await make(t, relays[0].address), await make(t, relays[1].address)];
-    // Nobody asks by itself in this time: only a message wakes.
+    // No waiter asks by itself in this time: only a message wakes it.
     const options = { ttl: 600_000, poll: 500_000 };
     const [kept, waited] = [unique("kept"), unique("waited")];
     const channel = `{${waited}}:released`;

@@ -53,7 +53,7 @@ async function handOver(t, mine, theirs) {
   const channel = `{${name}}:released`;
   const end = performance.now() + 90_000;
   while ((await bare.pubSubNumSub(channel))[channel] !== 1) {
-    assert.ok(performance.now() < end, "nobody listens");
+    assert.ok(performance.now() < end, "no client has subscribed");
   }
   await grant.release();
   const next = await within(waiting, "the grant");

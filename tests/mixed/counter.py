@@ -18,7 +18,7 @@ class Counter:
         self._changed = threading.Condition()
 
     def read(self, fence: int) -> int | None:
-        """The value, to whoever presents the highest fence."""
+        """The value, for a client with the highest fence; None for others."""
         with self._changed:
             if fence < self.highest:
                 self.stale += 1
@@ -29,7 +29,7 @@ class Counter:
             return self.value
 
     def write(self, fence: int, value: int) -> bool:
-        """Takes a new value from whoever presents the highest fence."""
+        """Takes a new value from a client with the highest fence."""
         with self._changed:
             if fence < self.highest:
                 self.stale += 1

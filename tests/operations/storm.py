@@ -53,7 +53,7 @@ class Storm:
             due = self._keys * at // (len(faults) + 2)
             self._wait_for(due)
             fault(self._chance.choice([member for member in self._standing() if member.part == part]))
-        # Who goes on has to take over from the others.
+        # The members that go on have to take over from the others.
         self._finish(self._standing())
         stopped = [member for member in self._members if member.stopped]
         for member in stopped:

@@ -135,7 +135,7 @@ class Worker(Peer):
         super().kill()
 
     def end(self) -> None:
-        """Ends it, and whatever it has: well, if it was not killed."""
+        """Ends the worker and all that it has. Its exit status must be 0, unless it was killed."""
         if not self.killed:
             self.resume()
             status = self.close()

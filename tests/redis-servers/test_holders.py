@@ -57,7 +57,7 @@ def holders(url: str, rounds: int, ttl_ms: int) -> Iterator[list[Holder]]:
 
 
 def value(server: Server, lock: str) -> str | None:
-    """Who holds the lock, if any contender does."""
+    """The contender that holds the lock; None if none does."""
     with closing(server.client()) as client:
         return client.get(lock)  # type: ignore[return-value]
 

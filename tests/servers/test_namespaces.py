@@ -53,7 +53,7 @@ def links() -> tuple[str, str]:
 
 
 def mode(address: str) -> str:
-    """What a member says it is; nothing while it serves nobody or is silent."""
+    """The mode that a member reports; empty while it serves no client or is silent."""
     try:
         answer = asyncio.run(exchange(*split_address(address), b"srvr", timeout=0.5)).decode()
     except NoAnswer:
@@ -69,7 +69,7 @@ def test_a_leader_that_is_cut_off_is_replaced_and_follows_when_healed(
     assert control.do(f"cut {old['name']}")["contact"] == "clients"
     new = control.do("leader")
     assert new["name"] != old["name"]
-    # Its clients still reach it: it says that it serves nobody.
+    # Its clients still reach it: it answers that it serves no client.
     wait_until(lambda: mode(old["address"]) == "", "the old leader has given up")
     answer = asyncio.run(exchange(*split_address(old["address"]), b"srvr")).decode()
     assert "not currently serving requests" in answer

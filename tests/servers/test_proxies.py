@@ -240,7 +240,7 @@ def test_a_small_reply_does_not_wait_for_the_one_before(proxy: dict[str, Any], d
 
         connection.sendall(b"SUBSCRIBE news\r\n")
         for _ in range(20):
-            # Who asks and is answered by turns acknowledges what comes unasked after 40 ms: it may soon ask.
+            # A client that asks and is answered in turn delays its acknowledgement of a message by 40 ms.
             connection.sendall(b"PING question\r\n")
             read_until(b"question")
             began = time.monotonic()

@@ -55,7 +55,7 @@ fn settings(family: &str, number: usize) -> Settings {
     Settings::try_from(raw.with("name", name)).unwrap()
 }
 
-/// A server on which somebody else holds every lock.
+/// A server on which another client holds every lock.
 fn answer(request: &Request) -> Outcome {
     let other = "_c_00000000-0000-4000-8000-000000000000-lock-0000000001";
     let answer = match request.operation {
@@ -168,7 +168,7 @@ fn contenders_that_have_gone_leave_no_machine_behind() {
         let (mut hub, _) = waiting(family, contenders);
         hub.shutdown(NOW);
         settle(&mut hub);
-        // Subscriptions that nobody uses are kept for a second.
+        // The hub keeps subscriptions that no contender uses for a second.
         hub.handle_timeout(NOW.plus(core::time::Duration::from_secs(2)));
         settle(&mut hub);
         assert_eq!(hub.pending(), 0);

@@ -61,7 +61,7 @@ impl Crowd {
             let (lock, granting) = (lock.clone(), self.granting.clone());
             tokio::spawn(async move {
                 let grant = lock.acquire().await;
-                // Nobody listens any more when the worker ends.
+                // The receiver is gone when the worker ends.
                 let _ = granting.send((number, clock(), grant));
             });
         }
@@ -71,7 +71,7 @@ impl Crowd {
 
     /// Waits for the next grant: when it was.
     async fn next(&mut self) -> Result<i64, Failed> {
-        let next = self.granted.recv().await.ok_or("nobody contends")?;
+        let next = self.granted.recv().await.ok_or("no contender waits")?;
         self.keep(next)
     }
 
@@ -87,7 +87,7 @@ impl Crowd {
             while self.holding.is_empty() {
                 self.next().await?;
             }
-            let (_, grant) = self.holding.pop_first().ok_or("nobody holds")?;
+            let (_, grant) = self.holding.pop_first().ok_or("no contender holds")?;
             let called = clock();
             grant.release().await?;
             turns.push([called, self.next().await?]);
@@ -142,7 +142,7 @@ impl Obey for Crowd {
         }
     }
 
-    /// Whoever still waits gives up with its client.
+    /// A contender that still waits gives up with its client.
     async fn quit(self) -> Result<(), Failed> {
         let closing: Vec<_> = self
             .clients

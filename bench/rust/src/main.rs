@@ -3,7 +3,7 @@
 mod address;
 mod crowd;
 mod many;
-// Read from there: nobody else has a use for it.
+// Read from there: no other program has a use for it.
 #[cfg(target_os = "linux")]
 #[path = "../../../bindings-rs/src/drivers/zookeeper/nodelay.rs"]
 mod nodelay;
@@ -23,7 +23,7 @@ use raw_redis::RawRedis;
 use raw_zookeeper::RawZooKeeper;
 use tokio::runtime::Runtime;
 
-/// Whatever goes wrong ends the program.
+/// Any error ends the program.
 type Failed = Box<dyn core::error::Error + Send + Sync>;
 
 fn main() -> Result<(), Failed> {

@@ -139,7 +139,7 @@ class Session:
 
     def pause(self) -> None:
         """Pauses the client, as if its process were stopped: it receives and sends nothing, and its calls
-        wait. Its grants stay held, whatever happens on the server. A close resumes it.
+        wait. Its grants stay held, even if the server gives the lock to another client. A close resumes it.
         """
         self._control(self._shared.server.pause)
 

@@ -76,7 +76,7 @@ impl Client {
     /// let term = client.election("scheduler")?.campaign().await?;
     /// tokio::select! {
     ///     () = lead() => term.release().await?,
-    ///     lost = term.lost() => eprintln!("somebody else leads: {lost}"),
+    ///     lost = term.lost() => eprintln!("another candidate may lead: {lost}"),
     /// }
     /// # client.close().await }
     /// # async fn lead() {}

@@ -88,7 +88,7 @@ async fn a_lost_reply_leaves_no_single_node() {
         soon(grant.release()).await.unwrap();
         until(|| async { !is_there(&bare, &node).await }).await;
         proxy.order("drop-replies 0").await;
-        let other = soon(lock.try_acquire()).await.unwrap().expect("nobody holds it");
+        let other = soon(lock.try_acquire()).await.unwrap().expect("the lock is free");
         soon(other.release()).await.unwrap();
     }
     proxy.order("drop-replies 1").await;

@@ -131,7 +131,7 @@ async fn a_lost_reply_leaves_no_orphaned_lock() {
         soon(grant.release()).await.unwrap();
         deserted(&bare, &directory).await;
         proxy.order("drop-replies 0").await;
-        let other = soon(lock.try_acquire()).await.unwrap().expect("nobody holds it");
+        let other = soon(lock.try_acquire()).await.unwrap().expect("the lock is free");
         soon(other.release()).await.unwrap();
     }
     // The acquire is cancelled while its reply is lost.

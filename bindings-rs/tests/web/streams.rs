@@ -92,7 +92,7 @@ async fn the_end_of_a_stream_follows_its_completion() -> Result<(), Error> {
     shop.client.close().await
 }
 
-/// Who has as many bytes as were announced does not wait for more.
+/// A client that has as many bytes as were announced does not wait for more.
 #[tokio::test]
 async fn the_last_byte_that_was_announced_follows_the_completion() -> Result<(), Error> {
     let shop = Shop::open().await?;

@@ -156,7 +156,7 @@ export class ClientSession {
 
   /**
    * Pauses the client, as if its process were stopped: it receives nothing, sends nothing, and its calls wait. Its grants
-   * stay held, whatever happens on the server. A close resumes it.
+   * stay held, even if the server gives the lock to another client. A close resumes it.
    */
   pause(): void {
     this.#control((hub) => this.#place.server.pause(hub));

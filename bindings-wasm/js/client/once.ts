@@ -191,7 +191,7 @@ function meaningOf(releaseOn: readonly ErrorClass[], storeOn: readonly ErrorClas
   };
 }
 
-/** Whether a class is the other one or derived from it, whatever that says of its instances. */
+/** Whether a class is the other one or derived from it. A `Symbol.hasInstance` of the other one does not count. */
 function isPart(one: ErrorClass, whole: ErrorClass): boolean {
   return one === whole || Object.prototype.isPrototypeOf.call(whole.prototype as object, one.prototype as object);
 }

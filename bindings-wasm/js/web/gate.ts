@@ -48,9 +48,9 @@ export type Settled = "as it is" | "not stored" | Reply;
 /** A middleware whose handlers can be waited for. */
 export interface Idle {
   /**
-   * Waits until no handler runs that has a claim, for so many ms at most; and says whether none does. A handler goes on when
-   * its client has hung up, and then no connection shows that it runs. So wait for this before you close the client
-   * of the claims.
+   * Waits until no handler runs that has a claim, for so many ms at most; returns whether none does. A handler goes on
+   * when its client has hung up, and then no connection shows that it runs. So wait for this before you close the
+   * client of the claims.
    */
   idle(atMost?: number): Promise<boolean>;
 }

@@ -67,7 +67,7 @@ export async function memory(): Promise<Backend> {
     url: place,
     brief: {},
     client: () => connect(place),
-    remove: () => Promise.reject(new Error("nobody can do that in memory")),
+    remove: () => Promise.reject(new Error("no operator can do that in memory")),
     traces: () => Promise.resolve([]),
     close: () => Promise.resolve(),
   });

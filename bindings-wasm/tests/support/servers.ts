@@ -3,7 +3,7 @@
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 
-/** Enough for a busy server to say that somebody else holds the lock (ms). */
+/** Enough for a busy server to answer that another client holds the lock (ms). */
 export const BRIEF = 1000;
 
 /** An address from the environment. */

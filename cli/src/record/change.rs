@@ -89,7 +89,7 @@ impl Settle {
                 }
             }
         };
-        // It is stored, whatever becomes of the connection.
+        // It is stored, even if the close fails.
         let _closed = client.close().await;
         self.seen.report(outcome)
     }

@@ -44,7 +44,7 @@ impl Look {
         }
         let (client, operations) = self.which.open(url).await?;
         let looked = operations.look(&self.which.key).await;
-        // The record is there, whatever becomes of the connection.
+        // The record is there, even if the close fails.
         let _closed = client.close().await;
         let Some(record) = looked? else {
             if self.json {

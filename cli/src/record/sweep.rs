@@ -19,7 +19,7 @@ impl Sweep {
     pub(super) async fn run(self, url: &str) -> Result<(), Failure> {
         let (client, operations) = open(url, &self.scope).await?;
         let deleted = operations.sweep().await;
-        // They are deleted, whatever becomes of the connection.
+        // They are deleted, even if the close fails.
         let _closed = client.close().await;
         let deleted = deleted?;
         let text = if self.json {

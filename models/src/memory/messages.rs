@@ -69,7 +69,7 @@ pub(super) struct Messages {
     list: Vec<Message>,
 }
 
-/// Who sends or gets a message, and when.
+/// The hub that sends or gets a message, and when.
 #[derive(Clone, Copy)]
 pub(super) struct At {
     pub(super) time: Instant,

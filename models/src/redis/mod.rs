@@ -10,7 +10,7 @@
 //! - Scripts are not replicated: a failover and a restart delete them.
 //! - A server can be in a [`Condition`]: it is a replica, its memory is full, it cannot save, it has too few replicas,
 //!   its users have no right to channels, or it is an older version. A condition applies to all clients. A full server
-//!   stays full, whatever clients delete.
+//!   stays full, even if clients delete keys.
 //! - A hash keeps its fields in the order of their creation, as a real one does up to 128 fields of 64 bytes.
 //!
 //! Scripts run in a real Lua that the caller provides: see [`Lua`].

@@ -60,7 +60,7 @@ impl Node {
     }
 }
 
-/// Who has made a request: whether it sweeps, whether it acts for an operator, and its session.
+/// The sender of a request: whether it sweeps, whether it acts for an operator, and its session.
 pub(crate) type By = (bool, bool, SessionId);
 
 /// Watches the records.

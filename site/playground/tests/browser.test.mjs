@@ -119,7 +119,7 @@ async function playByKeyboard(title) {
   return steps;
 }
 
-test("a session dies: only the one behind hears of it", async () => {
+test("a session dies: only the waiter behind it gets an event", async () => {
   const steps = await playByKeyboard("A session dies");
   assert.match(steps[4], /B is killed.*1 event reaches C\./);
   assert.match(steps[5], /A is killed.*1 event reaches C\. C holds the lock/);

@@ -39,7 +39,7 @@ test("the first holds, the others wait for the node before theirs", () => {
   );
 });
 
-test("a killed waiter wakes the one behind it, and nobody else", () => {
+test("a killed waiter wakes the one behind it, and no other", () => {
   const view = played("lock/join-A,join-B,join-C,join-D,kill-B");
   assert.equal(woken(view), "C");
   assert.deepEqual(line(view), ["A holding", "C waiting", "D waiting", "B ended"]);
@@ -61,7 +61,7 @@ test("one release of the unfair lock wakes all waiters", () => {
 test("a short pause loses nothing, a long one loses the grant", () => {
   assert.deepEqual(line(played("lock/join-A,join-B,pause-A,resume-A")), ["A holding", "B waiting"]);
   const long = played("lock/join-A,join-B,pause-A,wait");
-  assert.deepEqual(line(long), ["B holding", "A holding"], "A has not heard of it");
+  assert.deepEqual(line(long), ["B holding", "A holding"], "A does not know of its loss yet");
   const [, paused] = long.locks[0]?.contenders ?? [];
   assert.deepEqual([paused?.isPaused, paused?.hasSession, paused?.node], [true, false, null]);
   const resumed = played("lock/join-A,join-B,pause-A,wait,resume-A");
@@ -124,7 +124,7 @@ test("a cut contender that pauses, too: its session ends a minute after the cut"
   assert.equal(resumed.locks[0]?.contenders[1]?.isCut, true);
 });
 
-test("a cut contender that releases, leaves or joins: the server hears of it after the reconnect", () => {
+test("a cut contender that releases, leaves or joins: the server learns of it after the reconnect", () => {
   const released = played("lock/join-A,join-B,cut-A,release-A");
   assert.match(last(released), /A cannot ask the server for this/);
   const [one] = released.locks[0]?.contenders ?? [];

@@ -24,7 +24,7 @@ impl Claimant {
     }
 
     pub(crate) fn told(&mut self, event: &Event) {
-        assert!(!self.closed, "{event:?} was told after the close");
+        assert!(!self.closed, "{event:?} came after the close");
         match event {
             Event::Queued { .. } => self.assert(self.asked > 0, event),
             Event::Extended { .. } => self.assert(self.held, event),

@@ -79,7 +79,7 @@ pub(crate) struct Contender {
     /// Downgrades that have been carried out or refused.
     downgraded: u32,
     held: bool,
-    /// Whether a refusal was told that may have been of a downgrade or of the release after it.
+    /// Whether the hub has reported a refusal that may have been of a downgrade or of the release after it.
     perhaps_over: bool,
     suspended: bool,
     closed: bool,
@@ -97,7 +97,7 @@ impl Contender {
     }
 
     fn told(&mut self, event: &Event) {
-        assert!(!self.closed, "{event:?} was told after the close");
+        assert!(!self.closed, "{event:?} came after the close");
         match event {
             Event::Queued { .. } => self.assert(self.waits() && (!self.held || self.perhaps_over), event),
             Event::Acquired { .. } => {
@@ -155,7 +155,7 @@ impl Contender {
                 self.downgraded += 1;
             }
             Event::MixedLayouts { .. } => self.assert(self.waits(), event),
-            other => panic!("an event that nobody knows: {other:?}"),
+            other => panic!("an unknown event: {other:?}"),
         }
     }
 

@@ -1,7 +1,7 @@
-//! Any bytes as inputs of a hub, and what a hub promises whatever comes.
+//! Any bytes as inputs of a hub, and what a hub promises for all inputs.
 //!
-//! [`fuzz_one`] reads a story from bytes (which machines are opened, what they are told, what a server answers, how far it is polled),
-//! tells it to a hub, and panics if the hub breaks one of its promises:
+//! [`fuzz_one`] reads a story from bytes (which machines are opened, which inputs they get, what a server answers, how
+//! far it is polled), plays it to a hub, and panics if the hub breaks one of its promises:
 //!
 //! - No input makes it panic. What makes no sense is an error, and has changed nothing.
 //! - What an input brings out is bounded: see [`bound`].

@@ -25,7 +25,7 @@ pub(crate) enum Step {
     NeverIssued(CommandId, Outcome),
     Fail(u8, Failure),
     Session(SessionState, NewSession, Duration),
-    /// The first in the line goes, and those who watch it are told.
+    /// The first in the line goes, and the watches on it fire.
     Vanish,
     /// A watch, a message, a lost subscription: of which command, which session, what.
     Notice(u8, u8, u8),

@@ -1,4 +1,4 @@
-//! Values as nobody would send them: extreme numbers, odd names, whole trees of replies.
+//! Values that no real program or server would send: extreme numbers, odd names, whole trees of replies.
 
 use arbitrary::{Result, Unstructured};
 use fencepost_core::{

@@ -30,7 +30,7 @@ pub const fn bound(machines: usize, depth: usize, names: usize) -> usize {
     8 + (16 + depth) * (machines + 1) + names
 }
 
-/// The longest story that is told.
+/// The number of steps in the longest story.
 const STEPS: usize = 600;
 
 #[derive(Debug)]
@@ -64,7 +64,7 @@ pub(crate) struct World {
     aloud: bool,
 }
 
-/// Tells a hub the story in the bytes.
+/// Plays the story in the bytes to a hub.
 ///
 /// # Panics
 /// If the hub breaks one of its promises.
@@ -176,7 +176,7 @@ impl World {
         );
     }
 
-    /// Polls once; says whether there is nothing more.
+    /// Polls once; returns whether there is nothing more.
     fn poll(&mut self, only: Option<Key>) -> bool {
         let (key, output) = self.hub.poll_output(only);
         if self.aloud {
@@ -222,7 +222,7 @@ impl World {
                     .unwrap_or_else(|| panic!("{key:?} was never opened"))
                     .told(&event);
             }
-            other => panic!("an output that nobody knows: {other:?}"),
+            other => panic!("an unknown output: {other:?}"),
         }
         assert!(
             self.budget > 0,

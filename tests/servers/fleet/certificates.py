@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .server import ServerError
 
-#: Longer than any run; nobody else trusts the authority.
+#: Longer than any run; no other program trusts the authority.
 DAYS = "7"
 
 SETTINGS = """

@@ -32,7 +32,7 @@ class Member(ZooKeeper):
         await self._front.cut()
 
     async def cut(self) -> None:
-        """Loses contact to the other members. Clients may connect and ask; nobody's connection ends by it."""
+        """Loses contact to the other members. Clients may connect and ask, and keep their connections."""
         self.network.unplug(self._number)
         await self._front.release()
         self.contact = CLIENTS

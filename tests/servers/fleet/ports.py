@@ -43,7 +43,7 @@ class Ports:
         raise NoPort("no free block of ports")
 
     def take(self) -> int:
-        """A port of the block that nobody uses. A released port is reused as late as possible."""
+        """A port of the block that no program uses. A released port is reused as late as possible."""
         for _ in range(BLOCK - 1):
             port = self.control_port + 1 + self._next
             self._next = (self._next + 1) % (BLOCK - 1)

@@ -4,7 +4,7 @@ It lies in memory where there is room: a server that logs to a disk which is bus
 seconds late, and ends the sessions of tests that have no such fault in mind.
 
 The owner holds a lock (flock) on a file in its directory for as long as it lives. The kernel releases it
-when the owner dies in whatever way, so a directory whose lock can be taken is stale.
+when the owner dies in any way, so a directory whose lock can be taken is stale.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ EVERYBODY, CLIENTS, NOBODY = "everybody", "clients", "nobody"
 
 
 class ZooKeeper(Server):
-    """One ZooKeeper process. `serves` says whether enough members of its ensemble run for a quorum."""
+    """One ZooKeeper process. `serves` returns whether enough members of its ensemble run for a quorum."""
 
     kind = "zookeeper"
 
@@ -90,7 +90,7 @@ class ZooKeeper(Server):
         return await self._ask(b"ruok") == "imok"
 
     async def mode(self) -> str | None:
-        """`standalone`, `leader` or `follower`; None while it serves nobody."""
+        """`standalone`, `leader` or `follower`; None while it serves no client."""
         found = re.search(r"^Mode: (\w+)$", await self._ask(b"srvr"), re.MULTILINE)
         return found.group(1) if found else None
 

@@ -1,5 +1,5 @@
-//! Transcripts told wrongly: lines left out, told twice or too late, with other numbers, with broken bytes. They reach what random bytes
-//! seldom do, and their form is read on the way.
+//! Transcripts played wrongly: lines left out, played twice or too late, with other numbers, with broken bytes. They
+//! reach what random bytes seldom do, and their form is read on the way.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -30,7 +30,7 @@ impl Stories {
         Self(stories.collect())
     }
 
-    /// Tells one of them as the bytes say.
+    /// Plays one of them, with the changes that the bytes choose.
     pub(crate) fn tell_wrongly(&self, bytes: &[u8]) {
         let mut bytes = bytes.iter().copied();
         let mut next = || bytes.next().unwrap_or(u8::MAX);

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use fencepost::{Client, Grant};
 use zookeeper_client as raw;
 
-/// Whatever goes wrong ends the program.
+/// Any error ends the program.
 type Failed = Box<dyn core::error::Error + Send + Sync>;
 
 /// A session, and what keeps it busy.

@@ -162,7 +162,7 @@ class Kinds(Calls):
         revocable: bool | None = None,
         # bindgen: end
     ) -> Election:
-        """ZooKeeper: the election of that name. The ``identifier`` tells other programs which candidate
+        """ZooKeeper: the election of that name. The ``identifier`` shows other programs which candidate
         leads::
 
             with client.election("scheduler", identifier="host-7") as term:

@@ -2,8 +2,8 @@
 
 Python looks up ``__enter__`` and ``__exit__`` of an object together, before it enters the block. So do
 ``contextlib.ExitStack`` and ``unittest``. For locks the two are properties. Looked up together, they give the
-two ends of one new :class:`Block`. So leaving a block releases the grant of that block and no other, in
-whatever order, thread or task blocks end. Only the statement refers to its block. If an interrupt comes after
+two ends of one new :class:`Block`. So leaving a block releases the grant of that block and no other. Blocks
+may end in any order, thread or task. Only the statement refers to its block. If an interrupt comes after
 the entry and before the body, Python drops the block, and the grant's finalizer releases the grant.
 
 A call such as ``lock.__exit__(None, None, None)`` does not say which block it leaves. :class:`Scopes` keeps

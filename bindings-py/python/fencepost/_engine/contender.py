@@ -88,7 +88,7 @@ class Contender:
         self.since = 0
         """When that state began."""
         self.observer: Observer | None = None
-        """Who measures it."""
+        """The observer that measures it."""
         self.downgrade: tuple[Event, BaseException | None] | None = None
         """The result of the last downgrade: the event, and the client library's own exception."""
         self.key = 0

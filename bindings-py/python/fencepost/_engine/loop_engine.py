@@ -1,4 +1,4 @@
-"""An engine on an event loop. It wakes tasks on the loop, whatever thread brings the event."""
+"""An engine on an event loop. It wakes tasks on the loop. Any thread may bring the event."""
 
 from __future__ import annotations
 

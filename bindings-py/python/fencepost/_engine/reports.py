@@ -19,7 +19,7 @@ from .wording import shown
 
 
 class Observer(Protocol):
-    """Who measures. ``server`` is ``zookeeper``, ``redis`` or ``memory``; durations are in seconds."""
+    """Measures clients. ``server`` is ``zookeeper``, ``redis`` or ``memory``; durations are in seconds."""
 
     def waits(self, server: str) -> None:
         """An acquire begins to wait."""
@@ -35,7 +35,7 @@ class Observer(Protocol):
 
 
 observer: Observer | None = None
-"""Who measures all clients of this process."""
+"""The observer that measures all clients of this process."""
 
 
 def observe(by: Observer | None) -> None:

@@ -165,7 +165,7 @@ class Kinds(Calls):
         # bindgen: end
         on_lost: OnLost = "cancel",
     ) -> Election:
-        """ZooKeeper: the election of that name. The ``identifier`` tells other programs which candidate
+        """ZooKeeper: the election of that name. The ``identifier`` shows other programs which candidate
         leads::
 
             async with client.election("scheduler", identifier="host-7") as term:

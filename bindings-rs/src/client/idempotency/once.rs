@@ -108,7 +108,7 @@ impl Idempotency {
         self.operation(key, fingerprint).once(run).await
     }
 
-    /// The same, and says whether the value was stored by an earlier attempt.
+    /// Does the same, and returns whether an earlier attempt stored the value.
     ///
     /// # Errors
     /// As [`once`](Self::once).
@@ -187,7 +187,7 @@ impl<'a, E> Operation<'a, E> {
         Ok(self.outcome(run).await?.value)
     }
 
-    /// The same, and says whether the value was stored by an earlier attempt.
+    /// Does the same, and returns whether an earlier attempt stored the value.
     ///
     /// # Errors
     /// As [`once`](Self::once).

@@ -18,7 +18,7 @@ Connect = Callable[[asyncio.Protocol], Awaitable[None]]
 class End(asyncio.Protocol):
     """One of the two connections of a link.
 
-    What shall be sent waits here until there is a connection, and nobody holds the link.
+    What shall be sent waits here until there is a connection, and no verb holds the link.
     """
 
     def __init__(self, link: Link, receive: Callable[[bytes], None]) -> None:

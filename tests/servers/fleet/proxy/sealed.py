@@ -8,7 +8,7 @@ from .dialect import Dialect, Frame
 
 
 class SealedDialect(Dialect):
-    """One connection that nobody can look into."""
+    """One connection whose content the proxy cannot read."""
 
     def requests(self, data: bytes) -> Iterator[Frame]:
         yield data, None

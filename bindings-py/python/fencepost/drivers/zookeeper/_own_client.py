@@ -1,4 +1,4 @@
-"""The KazooClient of a client by address. It connects again, whatever ended the connection."""
+"""The KazooClient of a client by address. It connects again after any end of the connection."""
 
 from __future__ import annotations
 
