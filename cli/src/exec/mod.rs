@@ -84,8 +84,10 @@ pub(crate) async fn run(options: Options, before: Option<String>) -> ExitCode {
 pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
     let text = error.to_string();
     let is_over = |line: &str| line.starts_with("Usage:") || line.starts_with("For more information");
+    // What follows `--` is the command: no name of a lock can stand there, as the parser's advice has it.
+    let is_of_use = |line: &&str| !line.is_empty() && !line.starts_with("tip: to pass");
     let lines = text.lines().take_while(|line| !is_over(line));
-    let mut words: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
+    let mut words: Vec<&str> = lines.map(str::trim).filter(is_of_use).collect();
     let is_about_words = matches!(
         error.kind(),
         ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument
