@@ -1,6 +1,6 @@
 """The client libraries' oldest and newest versions that the package allows, each in a virtual environment of
-its own, in which the tests of its driver run. `make matrix` also runs the versions between them, and the oldest
-with the other parser.
+its own, in which the tests of its driver run. `make matrix` also runs the versions between them, and the
+oldest one of redis-py with hiredis.
 """
 
 from __future__ import annotations

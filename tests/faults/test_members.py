@@ -21,7 +21,7 @@ LONG_MS = 60_000
         ("cut", "follower"),
         ("pause", "leader"),
         ("isolate", "leader"),
-        # To clients, these are the silent follower of test_silent.py and the deposed leader of test_deposed.py.
+        # To clients, these are the silent follower of test_silent.py and the leader of test_deposed.py.
         pytest.param("pause", "follower", marks=pytest.mark.full_product),
         pytest.param("cut", "leader", marks=pytest.mark.full_product),
     ],

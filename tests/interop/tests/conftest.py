@@ -12,8 +12,8 @@ import pytest
 from pool import SESSION_MS, PeerPool
 from steer import CLASSES, RUST, Peer, Servers
 from tree import Tree
-from xdist.remote import Producer
-from xdist.scheduler.loadscope import LoadScopeScheduling
+from xdist.remote import Producer  # type: ignore[import-untyped]
+from xdist.scheduler.loadscope import LoadScopeScheduling  # type: ignore[import-untyped]
 
 sys.path += [str(Path(__file__).resolve().parents[2] / name) for name in ("mixed", "selection")]
 
@@ -22,18 +22,20 @@ from selection import VERSIONS, pytest_addoption, pytest_collection_modifyitems 
 __all__ = ["pytest_addoption", "pytest_collection_modifyitems"]
 
 
-#: Their servers take long to prepare, or are old and of their own: one process has all tests of such a server.
+#: They prepare servers of their own, which takes long: one process has all tests of such a server.
 PREPARED = ("test_numbers.py", "test_old_servers.py")
 
 
-class ByServer(LoadScopeScheduling):
+class ByServer(LoadScopeScheduling):  # type: ignore[misc]
     """Gives a process the next test, or all tests of a prepared server."""
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.partition("::")
         function, _, values = test.partition("[")
         version = values[:3]
-        return (f"{file} {version if version in VERSIONS else function}") if file.endswith(PREPARED) else nodeid
+        if not file.endswith(PREPARED):
+            return nodeid
+        return f"{file} {version if version in VERSIONS else function}"
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -74,7 +76,7 @@ def peers(servers: Servers) -> Iterator[PeerPool]:
 
 @pytest.fixture
 def start(peers: PeerPool) -> Iterator[Start]:
-    """Starts peers by name: `curator`, `kazoo`, or one of ours. One that is idle at the end serves other tests."""
+    """Starts peers by name: `curator`, `kazoo`, or one of ours. Other tests use the idle ones."""
     for built in (CLASSES / "Peer.class", RUST):
         if not built.exists():
             pytest.fail(f"{built} was not built: make build-interop")

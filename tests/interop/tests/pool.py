@@ -1,4 +1,4 @@
-"""The peers on one server. Starting one costs more than most tests, so an idle peer serves one test after the other."""
+"""The peers on one server. Starting one costs more than most tests, so many tests use an idle peer."""
 
 from __future__ import annotations
 
