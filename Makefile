@@ -136,9 +136,8 @@ suites:
 
 waiting-suites:
 	$(MAKE) --no-print-directory --jobs 3 --output-sync=line python-suite shared-suite javascript-suite servers-suite documents-suite http-suite c-suite
-	$(MAKE) --no-print-directory interop-suite
+	$(MAKE) --no-print-directory --jobs 2 interop-suite operations-suite
 	$(MAKE) --no-print-directory faults-suite
-	$(MAKE) --no-print-directory operations-suite
 	$(MAKE) --no-print-directory --jobs 2 python-crowds crowds-suite
 
 COMPUTE := nice -n 19
