@@ -24,7 +24,7 @@ class PeerPool:
         idle = self._idle[name] if session_ms == SESSION_MS else []
         while idle:
             peer = idle.pop()
-            if peer.serves_again():
+            if peer.reset():
                 return peer
             peer.close()
         peer = Peer(name, self._hosts, session_ms)
@@ -35,7 +35,7 @@ class PeerPool:
     def give_back(self, peer: Peer) -> None:
         """Keeps it if another test can use it, and ends it if not."""
         idle = self._idle[peer.name]
-        if len(idle) < IDLE and peer.serves_again():
+        if len(idle) < IDLE and peer.reset():
             idle.append(peer)
         else:
             peer.close()

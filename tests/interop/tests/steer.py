@@ -65,7 +65,7 @@ def wait_until(condition: Callable[[], Any], what: str) -> Any:
             return value
         end = time.monotonic()
         assert end < deadline, f"waited too long until {what}"
-        # Who asks the servers leaves them most of the time for the contenders.
+        # Most of the time, the servers must be free for the contenders.
         time.sleep(max(0.01, 4 * (end - begin)))
 
 
@@ -126,12 +126,12 @@ class Peer:
             return [line for line in self._lines if name is None or line.get("event") == name]
 
     def spend(self) -> None:
-        """Its session or its process is not as it was: no other test may use it."""
+        """Marks it as used up: its session or its process is not as it was, so no other test may use it."""
         self._spent = True
 
-    def serves_again(self) -> bool:
-        """Whether another test can use it as if it had just started: it holds nothing, waits for nothing,
-        and has lost nothing.
+    def reset(self) -> bool:
+        """Lets another test use it as if it had just started. Returns false if that is not possible: it holds
+        something, waits for something, or has lost something.
         """
         with self._arrived:
             for line in self._lines:
