@@ -124,9 +124,9 @@ build-bench-others: build-c build-bench-java
 build-bench-java:
 	javac -Xlint:all -Werror --release 17 -d build/bench/java -cp 'build/jars/*' bench/java/*.java
 
-# The suites of the languages wait, for sessions to end above all, so three of them run at a time, the longest first. With
-# more of them, on two processors, servers and clients get no processor for so long that sessions end. The suites that
-# compute get the processor time that the others leave, and hardly more.
+# The suites of the languages wait, for sessions to end above all, so three of them run at a time. With more of them,
+# on two processors, servers and clients get no processor for so long that sessions end. The suites that compute get
+# the processor time that the others leave, and hardly more.
 # A suite that fails does not stop the others. tools/closing-lines then fails, and names all suites that have failed.
 suites: export GO_ON := yes
 suites:

@@ -14,7 +14,7 @@ export default ts.config(
       },
     },
     rules: {
-      // A callback may return a call that returns nothing: this confuses no reader.
+      // A callback may return the result of a call that returns nothing.
       "@typescript-eslint/no-confusing-void-expression": ["error", { ignoreVoidReturningFunctions: true }],
       // Numbers are meant to be shown.
       "@typescript-eslint/restrict-template-expressions": ["error", { allowNumber: true, allow: ["bigint"] }],

@@ -93,7 +93,7 @@ class _Pair:
             return woken
 
     def _released(self) -> tuple[int, int]:
-        """Events after a writer's release: of the readers that may hold now, of the writer behind them."""
+        """How many events a writer's release causes: at the readers that may hold, at the writer behind."""
         with self._crowds("release", "writer", "reader", "writer") as (directory, crowds):
             (holder, _), (readers, among), (bystander, behind) = crowds
             holder.join()

@@ -1,4 +1,4 @@
-/* What no client waits for longer than it makes sense: grants that no program takes, servers that are not there. */
+/* The limits of waits: for a program to take its grant, and for a server that is not there. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>

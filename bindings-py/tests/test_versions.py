@@ -35,8 +35,6 @@ class Row:
     """Which of these tests, as pytest's -k takes it."""
     extra: str = ""
     """What is installed with it: redis-py takes hiredis' parser by itself where there is one."""
-    always: bool = False
-    """Whether `make test` runs it, too."""
 
     @property
     def directory(self) -> Path:
@@ -73,15 +71,15 @@ KAZOO = {
     "all": ("test_kazoo.py", "test_kazoo_operations.py", "test_kazoo_thread.py", "test_kazoo_own.py"),
 }
 ROWS = [
-    Row("redis", "5.0.1", REDIS, ONLY, always=True),
+    Row("redis", "5.0.1", REDIS, ONLY),
     Row("redis", "5.0.1", REDIS, ONLY, "hiredis"),
     Row("redis", "5.3.*", REDIS, ONLY),
     Row("redis", "6.4.*", REDIS, ONLY),
     Row("redis", "7.1.*", REDIS, ONLY),
-    Row("redis", "8.*", REDIS, ONLY, "hiredis", always=True),
-    Row("redis", "8.*", REDIS, ONLY, always=True),
-    Row("kazoo", "2.8.0", KAZOO, "test", always=True),
-    Row("kazoo", "2.11.*", KAZOO, "test", always=True),
+    Row("redis", "8.*", REDIS, ONLY, "hiredis"),
+    Row("redis", "8.*", REDIS, ONLY),
+    Row("kazoo", "2.8.0", KAZOO, "test"),
+    Row("kazoo", "2.11.*", KAZOO, "test"),
 ]
 
 
@@ -100,9 +98,7 @@ def numbers(version: str) -> list[int]:
 @pytest.mark.parametrize("library", ["redis", "kazoo"])
 def test_the_rows_go_from_the_oldest_to_the_newest(library: str) -> None:
     oldest, beyond = bounds(library)
-    rows = [row for row in ROWS if row.library == library]
-    versions = [row.version for row in rows]
-    assert all(row.always for row in (rows[0], rows[-1]))
+    versions = [row.version for row in ROWS if row.library == library]
     first, last = numbers(versions[0]), numbers(versions[-1])
     assert first[: len(numbers(oldest))] == numbers(oldest)
     assert not any(first[len(numbers(oldest)) :])
@@ -136,16 +132,19 @@ def make(row: Row, python: Path) -> None:
         (row.directory / "done").touch()
 
 
+def marks(row: Row) -> list[pytest.MarkDecorator]:
+    """`make test` runs the newest version, and the oldest without hiredis; `make matrix` runs all rows."""
+    oldest, *_, newest = (other.version for other in ROWS if other.library == row.library)
+    runs = row.version == newest or (row.version == oldest and not row.extra)
+    return [] if runs else [pytest.mark.full_product]
+
+
 @pytest.mark.servers
 @pytest.mark.timeout(900)
 @pytest.mark.skipif("FENCEPOST_SERVERS" not in os.environ, reason="needs `python3 tests/servers run -- CMD`")
 @pytest.mark.parametrize(
     ("row", "part"),
-    [
-        pytest.param(row, part, id=f"{row}-{part}", marks=[] if row.always else [pytest.mark.full_product])
-        for row in ROWS
-        for part in row.tests
-    ],
+    [pytest.param(row, part, id=f"{row}-{part}", marks=marks(row)) for row in ROWS for part in row.tests],
 )
 def test_a_version(row: Row, part: str) -> None:
     python = install(row)

@@ -79,7 +79,7 @@ fn main() -> ExitCode {
             }
             Ok(Internal::Buyers(options)) => in_runtime(async { code_of(demo::run_buyers(options).await) }),
             #[cfg(unix)]
-            Err(_) if error.use_stderr() && is_exec() => exec::refuse(&record::explained(error)),
+            Err(_) if error.use_stderr() && is_exec() => exec::refuse(record::explained(error)),
             Err(_) => record::explained(error).exit(),
         },
     }

@@ -19,7 +19,7 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use fencepost::{Client, Error, Record, clock};
 use nix::sys::signal::Signal;
 use tokio::process::Command;
@@ -81,13 +81,13 @@ pub(crate) async fn run(options: Options, before: Option<String>) -> ExitCode {
 }
 
 /// Says what is wrong with the arguments, on one line.
-pub(crate) fn refuse(error: &clap::Error) -> ExitCode {
+pub(crate) fn refuse(mut error: clap::Error) -> ExitCode {
+    // The parser advises to write a name such as `-x` after `--`. Here, the command comes after `--`.
+    error.insert(ContextKind::Suggested, ContextValue::None);
     let text = error.to_string();
     let is_over = |line: &str| line.starts_with("Usage:") || line.starts_with("For more information");
-    // What follows `--` is the command: no name of a lock can stand there, as the parser's advice has it.
-    let is_of_use = |line: &&str| !line.is_empty() && !line.starts_with("tip: to pass");
     let lines = text.lines().take_while(|line| !is_over(line));
-    let mut words: Vec<&str> = lines.map(str::trim).filter(is_of_use).collect();
+    let mut words: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
     let is_about_words = matches!(
         error.kind(),
         ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument

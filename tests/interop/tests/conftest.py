@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Protocol
 
 import pytest
-from pool import SESSION_MS, PeerPool
-from steer import CLASSES, RUST, Peer, Servers
+from pool import PeerPool
+from steer import CLASSES, RUST, SESSION_MS, Peer, Servers
 from tree import Tree
 from xdist.remote import Producer  # type: ignore[import-untyped]
 from xdist.scheduler.loadscope import LoadScopeScheduling  # type: ignore[import-untyped]
@@ -22,7 +22,7 @@ from selection import VERSIONS, pytest_addoption, pytest_collection_modifyitems 
 __all__ = ["pytest_addoption", "pytest_collection_modifyitems"]
 
 
-#: They prepare servers of their own, which takes long: one process has all tests of such a server.
+#: These tests prepare servers of their own, which takes long: one process runs all tests of such a server.
 PREPARED = ("test_numbers.py", "test_old_servers.py")
 
 
@@ -31,10 +31,10 @@ class ByServer(LoadScopeScheduling):  # type: ignore[misc]
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.partition("::")
-        function, _, values = test.partition("[")
-        version = values[:3]
         if not file.endswith(PREPARED):
             return nodeid
+        function, _, values = test.partition("[")
+        version = values[:3]
         return f"{file} {version if version in VERSIONS else function}"
 
 

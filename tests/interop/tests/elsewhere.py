@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from steer import Peer, Servers
+from steer import SESSION_MS, Peer, Servers
 from tree import Tree
 
 
@@ -14,7 +14,7 @@ class Elsewhere:
         self.tree = Tree(self.servers.zookeeper)
         self._peers: list[Peer] = []
 
-    def start(self, name: str, session_ms: int = 10_000) -> Peer:
+    def start(self, name: str, session_ms: int = SESSION_MS) -> Peer:
         """Starts a peer there."""
         self._peers.append(Peer(name, self.servers.zookeeper, session_ms))
         return self._peers[-1]

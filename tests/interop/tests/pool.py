@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from steer import Peer
+from steer import SESSION_MS, Peer
 
-#: How long a peer's session lives without an answer, in milliseconds.
-SESSION_MS = 10_000
-#: So many idle ones of a name are kept: few tests use more.
+#: The most idle peers of one name: few tests use more.
 IDLE = 3
 
 
@@ -20,7 +18,9 @@ class PeerPool:
         self._idle: dict[str, list[Peer]] = defaultdict(list)
 
     def take(self, name: str, session_ms: int) -> Peer:
-        """An idle peer, or a new one. A peer with a session of another length is always new."""
+        """An idle peer, or a new one. A peer with another session timeout serves one test only: a short
+        session could expire while the peer is idle.
+        """
         idle = self._idle[name] if session_ms == SESSION_MS else []
         while idle:
             peer = idle.pop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from conftest import Start
-from steer import Answer, Peer
+from steer import SESSION_MS, Answer, Peer
 
 #: Ours, one of each language.
 OURS = ("rust-curator", "python-curator", "javascript-curator", "c-curator")
@@ -45,7 +45,7 @@ def refusal(peer: Peer, command: str) -> str:
     return str(answer["error"])
 
 
-def started(start: Start, name: str, session_ms: int = 10_000) -> Peer:
+def started(start: Start, name: str, session_ms: int = SESSION_MS) -> Peer:
     """A peer that is connected."""
     peer = start(name, session_ms)
     peer.answer("ready")

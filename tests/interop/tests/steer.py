@@ -23,6 +23,9 @@ CLASSES = ROOT / "build" / "interop"
 #: Bounds every wait; nothing here takes nearly as long.
 LIMIT = 40.0
 
+#: How long a peer's session lives without an answer, in milliseconds.
+SESSION_MS = 10_000
+
 #: Small and quick to start: these are many, and short-lived.
 JAVA = ["java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto"]
 LOGS = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
@@ -72,7 +75,7 @@ def wait_until(condition: Callable[[], Any], what: str) -> Any:
 class Peer:
     """A running peer: its answers by command, its events by name. Each is read once."""
 
-    def __init__(self, name: str, hosts: str, session_ms: int = 10_000, *login: str) -> None:
+    def __init__(self, name: str, hosts: str, session_ms: int = SESSION_MS, *login: str) -> None:
         self.name = name
         self._errors = tempfile.TemporaryFile("w+")  # noqa: SIM115  # closed by close
         self.process = subprocess.Popen(
@@ -158,7 +161,6 @@ class Peer:
 
     def close(self) -> None:
         """Ends it by the end of its input; its session ends too."""
-        self.spend()
         assert self.process.stdin is not None
         try:
             self.process.stdin.close()

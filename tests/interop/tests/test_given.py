@@ -75,7 +75,7 @@ def test_a_free_lock_is_granted_on_a_session_that_is_not_proved_yet(
     # Proved after a quarter of its timeout: a client waits for an answer for 5 s, if nothing else limits it.
     peers = [Peer(name, servers.zookeeper, 24_000, LOGIN) for _ in claims]
     try:
-        # None waits while others are still starting.
+        # All peers have started before the first of them acquires.
         for peer in peers:
             peer.answer("ready")
         for peer, (claim, timeout) in zip(peers, claims, strict=True):

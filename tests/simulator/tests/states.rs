@@ -69,7 +69,7 @@ fn does_what_is_in_its_table(machine: &str, seen: &Transitions) {
     assert!(differences.is_empty(), "\n{}", differences.join("\n"));
 }
 
-/// What two machines are checked against.
+/// What a mutex does: it shows the transitions of two tables.
 static MUTEX: LazyLock<Transitions> = LazyLock::new(|| seen! { ZOOKEEPER_MUTEX in FAULTY });
 
 #[test]
