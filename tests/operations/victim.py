@@ -46,9 +46,16 @@ class Victim:
 
     def hold(self) -> None:
         """Sends what is to be on its way, and keeps it there."""
-        claims = {key: f"claim {key} {self.keys[key]} {key}" for key in self.of("claiming")}
-        completions = {key: f"complete {key} {self.result(key)}" for key in self.of("completing")}
-        self._send_and_hold(claims | completions)
+        self._proxy.hold()
+        for key in self.of("claiming"):
+            self._send(key, f"claim {key} {self.keys[key]} {key}")
+        for key in self.of("completing"):
+            self._send(key, f"complete {key} {self.result(key)}")
+        for key in self.of("claiming"):
+            self._wait_for_requests(key, self._server.requests_of_a_claim)
+        for key in self.of("completing"):
+            # The client's renewals have the key, too, but not the result.
+            self._wait_for_requests(bytes.fromhex(self.result(key)).decode(), 1)
 
     def let_pass(self) -> None:
         """What was on its way arrives."""
@@ -111,25 +118,25 @@ class Victim:
 
     def _warm_up(self) -> None:
         """Does what takes more requests the first time: loads scripts, and makes as many connections as there
-        will be requests on their way.
+        will be requests on their way: those of `hold`, and one renewal for each claim of `work`.
         """
-        first, *others = (f"warm-{number}-{self.language}" for number in range(1 + 2 * len(POLICIES)))
+        on_their_way = (2 + 3) * len(POLICIES)
+        first, *others = (f"warm-{number}-{self.language}" for number in range(1 + on_their_way))
         self.worker.must("claimed", f"claim {first} retake {first}")
         self.worker.must("ok", f"complete {first} 00")
-        self._send_and_hold({key: f"claim {key} retake {key}" for key in others})
+        self._proxy.hold()
+        sent = self._proxy.requests + len(others) * self._server.requests_of_a_claim
+        for key in others:
+            self._send(key, f"claim {key} retake {key}")
+        # The first request of a new connection is none of a claim.
+        wait_until(lambda: self._proxy.requests >= sent, f"{self.language} has sent its claims")
         self._proxy.let_pass()
         for key in others:
             self.worker.answer(*self._pending.pop(key))
             self.worker.must("ok", f"complete {key} 00")
 
-    def _send_and_hold(self, lines: dict[str, str]) -> None:
-        self._proxy.hold()
-        before = self._proxy.requests
-        for key, line in lines.items():
-            self._send(key, line)
-        claims = sum(line.startswith("claim") for line in lines.values())
-        sent = before + len(lines) + claims * (self._server.requests_of_a_claim - 1)
-        wait_until(lambda: self._proxy.requests >= sent, f"{self.language} has sent its requests")
+    def _wait_for_requests(self, text: str, number: int) -> None:
+        wait_until(lambda: self._proxy.kept(text) >= number, f"{self.language} has sent {text}")
 
     def _send(self, key: str, line: str) -> None:
         self._pending[key] = (self.worker.send(line), line)

@@ -79,17 +79,22 @@ class Proxy:
         made = control(f"proxy {server.name}")
         self._identity, self.address = made["id"], str(made["address"])
 
+    def counts(self) -> Answer:
+        """The proxy's counts since the start. `flights` are round trips: requests that the client sends
+        together, without waiting for an answer in between, take one.
+        """
+        return control(f"proxy-count {self._identity}")
+
     @property
     def requests(self) -> int:
         """How many requests have come, also those that it keeps."""
         total: int = self.counts()["total"]
         return total
 
-    def counts(self) -> Answer:
-        """The proxy's counts since the start. `flights` are round trips: requests that the client sends
-        together, without waiting for an answer in between, take one.
-        """
-        return control(f"proxy-count {self._identity}")
+    def kept(self, text: str) -> int:
+        """How many of the requests that it keeps contain this text."""
+        number: int = control(f"proxy-kept {self._identity} {text.encode().hex()}")["kept"]
+        return number
 
     def slow(self, millis: int) -> None:
         """Forwards the server's answers so much later."""

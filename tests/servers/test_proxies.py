@@ -115,8 +115,16 @@ def test_hold_keeps_what_is_sent_until_pass(control: Control, proxy: dict[str, A
                 client.sendall(b"INCR key\r\n")
             wait_until(lambda: control.count(proxy)["total"] == 2, "both requests came to the proxy")
             assert direct.get("key") is None
+            assert [kept(control, proxy, text) for text in (b"key", b"INCR", b"other")] == [2, 2, 0]
             assert not control.do(f"proxy-pass {proxy['id']}")["held"]
+            assert kept(control, proxy, b"key") == 0
             assert sorted(client.recv(100) for client in (old, new)) == [b":1\r\n", b":2\r\n"]
+
+
+def kept(control: Control, proxy: dict[str, Any], text: bytes) -> int:
+    """How many requests with this text the proxy keeps."""
+    number: int = control.do(f"proxy-kept {proxy['id']} {text.hex()}")["kept"]
+    return number
 
 
 def test_a_slow_proxy_forwards_answers_later(control: Control, proxy: dict[str, Any], direct: Any) -> None:

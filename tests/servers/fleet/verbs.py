@@ -58,6 +58,7 @@ class Verbs:
             Verb("proxy-heal ID", self._on_proxy(Proxy.heal)),
             Verb("proxy-hold ID", self._on_proxy(Proxy.hold)),
             Verb("proxy-pass ID", self._on_proxy(Proxy.release)),
+            Verb("proxy-kept ID TEXT_HEX", self._proxy_kept),
             Verb("proxy-slow ID MS", self._proxy_slow),
             Verb("proxy-ignore ID N", self._proxy_ignore),
             Verb("proxy-drop-replies ID N", self._proxy_drop_replies),
@@ -133,6 +134,9 @@ class Verbs:
     async def _proxy(self, name: str) -> Reply:
         proxy = await self._proxies.open(self._fleet.find(name))
         return proxy.describe()
+
+    async def _proxy_kept(self, identity: str, text: str) -> Reply:
+        return {"id": identity, "kept": self._proxies.find(identity).kept(bytes.fromhex(text))}
 
     async def _proxy_slow(self, identity: str, millis: str) -> Reply:
         proxy = self._proxies.find(identity)

@@ -107,6 +107,8 @@ class Link:
         self.ignored = False
         #: Whether nothing that comes in matters any more.
         self.ending = False
+        #: The client's requests that came while the link was held, and that wait here.
+        self.kept: list[bytes] = []
         self._closed = False
         self._connect_end = connect
         self._dialect = dialect
@@ -138,6 +140,7 @@ class Link:
         if self.ignored:
             return
         self.held = False
+        self.kept.clear()
         if self._connecting is None:
             self._connect()
         self.client.flush()
@@ -181,6 +184,8 @@ class Link:
             if request is not None:
                 # The dialect counts this request as waiting already.
                 self._meter.saw(request, self._tally, self._dialect.waiting - (not request.ping), len(raw))
+                if self.held:
+                    self.kept.append(raw)
             forward += raw
         self.server.send(forward)
 

@@ -68,6 +68,10 @@ class Proxy:
         for link in list(self._links):
             link.release()
 
+    def kept(self, text: bytes) -> int:
+        """How many of the requests that it keeps contain this text."""
+        return sum(text in request for link in self._links for request in link.kept)
+
     def slow(self, delay: float) -> None:
         """Forwards the server's answers so many seconds later, in their order."""
         self.delay = delay
