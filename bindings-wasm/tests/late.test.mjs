@@ -36,6 +36,8 @@ for (const [backend, url] of Object.entries(AT)) {
     t.after(() => Promise.all([client.close(), other.close()]));
     const name = unique("held");
     const grant = await within(other.lock(name).acquire(), "the grant");
+    // It connects, if it has not yet: while this program stands still it cannot.
+    assert.equal(await client.lock(name).tryAcquire(), null);
     const acquire = client.lock(name).acquire({ timeout: 200 });
     standStill(300);
     assert.equal(await acquire, null);
