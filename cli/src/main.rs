@@ -77,7 +77,9 @@ fn main() -> ExitCode {
                 exec::guard::run();
                 ExitCode::SUCCESS
             }
-            Ok(Internal::Buyers(options)) => in_runtime(async { code_of(demo::run_buyers(options).await) }),
+            Ok(Internal::Buyers(options)) => {
+                in_runtime(BROKEN, async { code_of(demo::run_buyers(options).await) })
+            }
             #[cfg(unix)]
             Err(_) if error.use_stderr() && is_exec() => exec::refuse(record::explained(error)),
             Err(_) => record::explained(error).exit(),
@@ -100,27 +102,44 @@ fn run(arguments: Arguments) -> ExitCode {
     match arguments.command {
         Command::Completions(completions) => code_of(completions.print(&mut Arguments::command())),
         Command::Man(pages) => code_of(pages.write(Arguments::command())),
-        Command::Demo(options) => in_runtime(async { code_of(demo::run(options).await) }),
-        Command::Status(status) => in_runtime(async { Failure::code(status.run(address).await) }),
-        Command::Contenders(list) => in_runtime(async { Failure::end(list.run(address).await) }),
-        Command::Break(one) => in_runtime(async { Failure::end(one.break_it(address).await) }),
-        Command::Revoke(one) => in_runtime(async { Failure::end(one.revoke(address).await) }),
-        Command::Record(record) => in_runtime(record::run(record, address)),
-        Command::Token(token) => in_runtime(token::run(token, address)),
+        Command::Demo(options) => in_runtime(BROKEN, async { code_of(demo::run(options).await) }),
+        Command::Status(status) => in_runtime(BROKEN, async { Failure::code(status.run(address).await) }),
+        Command::Contenders(list) => in_runtime(BROKEN, async { Failure::end(list.run(address).await) }),
+        Command::Break(one) => in_runtime(BROKEN, async { Failure::end(one.break_it(address).await) }),
+        Command::Revoke(one) => in_runtime(BROKEN, async { Failure::end(one.revoke(address).await) }),
+        Command::Record(record) => in_runtime(BROKEN, record::run(record, address)),
+        Command::Token(token) => in_runtime(BROKEN, token::run(token, address)),
         #[cfg(unix)]
-        Command::Exec(options) => in_runtime(exec::run(options, address)),
+        Command::Exec(options) => in_runtime(exec::SYSTEM, exec::run(options, address)),
     }
 }
 
-fn in_runtime(command: impl Future<Output = ExitCode>) -> ExitCode {
-    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+/// Runs a command on this thread alone: where processes are limited, there may be no other. `broken` is the exit code of a
+/// computer that lets it not.
+fn in_runtime(broken: u8, command: impl Future<Output = ExitCode>) -> ExitCode {
+    let runtime = enough_descriptors()
+        .and_then(|()| tokio::runtime::Builder::new_current_thread().enable_all().build());
+    let runtime = match runtime {
         Ok(runtime) => runtime,
-        Err(error) => return broken(&error.into()),
+        Err(error) => {
+            output::complain(&format!("this computer does not let fencepost run: {error}"));
+            return ExitCode::from(broken);
+        }
     };
     let code = runtime.block_on(command);
     // The program does not wait for a thread that reads a standard input without an end.
     runtime.shutdown_background();
     code
+}
+
+/// How many descriptors a runtime, a connection and a child need: a runtime that gets none panics.
+const DESCRIPTORS: usize = 24;
+
+fn enough_descriptors() -> std::io::Result<()> {
+    (0..DESCRIPTORS)
+        .map(|_| std::io::pipe().map(|(end, _)| end))
+        .collect::<std::io::Result<Vec<_>>>()
+        .map(drop)
 }
 
 /// Whether the arguments name `exec`, though something is wrong with them.

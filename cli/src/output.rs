@@ -28,6 +28,26 @@ pub(crate) fn with_causes(error: &fencepost::Error) -> String {
     format!("{}: {error:?}", error.name())
 }
 
+/// A short text of another client on one line, with escapes for what a terminal would obey.
+pub(crate) fn on_one_line(text: &str) -> String {
+    let mut line = String::new();
+    for letter in text.chars() {
+        if is_visible(letter) {
+            line.push(letter);
+        } else {
+            line.extend(letter.escape_default());
+        }
+    }
+    line
+}
+
+/// Whether a terminal shows the character, and does not obey it: control characters, and marks that change the
+/// direction of a text.
+pub(crate) fn is_visible(letter: char) -> bool {
+    let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !turns && !letter.is_control()
+}
+
 fn complain_after(head: &str, text: &str) {
     let text = text.replace(char::is_control, " ");
     let _written = writeln!(io::stderr(), "{head}{text}");
@@ -37,5 +57,15 @@ fn unless_gone(done: io::Result<()>) -> io::Result<()> {
     match done {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         done => done,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_escapes_for_what_a_terminal_obeys() {
+        assert_eq!(on_one_line("a\u{1b}[2J\nü\u{202e}"), "a\\u{1b}[2J\\nü\\u{202e}");
     }
 }

@@ -14,7 +14,7 @@ const UNAVAILABLE: u8 = 69;
 /// The lock was lost (`EX_SOFTWARE`).
 pub(super) const LOST: u8 = 70;
 /// A failure of this computer (`EX_OSERR`).
-const SYSTEM: u8 = 71;
+pub(crate) const SYSTEM: u8 = 71;
 /// The report could not be written (`EX_IOERR`).
 pub(super) const REPORT: u8 = 74;
 /// Another holds the lock (`EX_TEMPFAIL`).

@@ -8,7 +8,6 @@ use fencepost_core::Instant;
 use super::{
     Done, LOST,
     code::{self, Failure},
-    complain_of,
     options::{OnLost, Plan},
     report::Report,
     right::Right,
@@ -38,13 +37,13 @@ pub(super) async fn settle(
     let stored = match status {
         Some(0) if !was_cut => right.complete().await,
         Some(_) if !was_cut => {
-            complain_of(right.give_back().await);
+            report.complain_of(right.give_back().await);
             Ok(())
         }
         // It may have had its effect, or a part of it. A claim that is dropped is left.
         _ if is_lost => Ok(()),
         _ => {
-            complain_of(right.leave().await);
+            report.complain_of(right.leave().await);
             Ok(())
         }
     };
@@ -54,9 +53,9 @@ pub(super) async fn settle(
             Err(Error::Lost(lost)) => {
                 is_lost = true;
                 report.lost(lost.reason().name());
-                complain_of(Err(lost.into()));
+                report.complain_of(Err(lost.into()));
             }
-            released => complain_of(released),
+            released => report.complain_of(released),
         }
     }
     stored?;

@@ -5,7 +5,10 @@
 
 use std::{
     io::{self, BufRead as _, Write as _},
-    os::unix::process::CommandExt as _,
+    os::{
+        fd::OwnedFd,
+        unix::{net::UnixStream, process::CommandExt as _},
+    },
     process::{Child, Command, Stdio},
     sync::mpsc::{self, RecvTimeoutError},
     thread,
@@ -15,7 +18,7 @@ use std::{
 use nix::{
     sys::signal::{Signal, killpg},
     time::{ClockId, clock_gettime},
-    unistd::Pid,
+    unistd::{Pid, getpid},
 };
 
 /// The name of the hidden command.
@@ -23,25 +26,61 @@ const COMMAND: &str = "guard";
 const OVER: &str = "over";
 /// Timers stand still while the computer sleeps, so the guard looks at the clock at least so often.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
+/// The digits of a process and a moment, a space and the end of the line.
+const LONGEST_LINE: usize = 10 + 1 + 20 + 1;
 
 /// The guard, as fencepost has it.
 pub(super) struct Guard {
     process: Child,
+    /// Not blocking: a guard that stands still does not stop fencepost.
+    input: UnixStream,
     reported: u64,
 }
 
 impl Guard {
     /// Starts the guard in a group of its own, which no terminal interrupts.
     pub(super) fn start() -> io::Result<Self> {
+        let (input, standard_input) = UnixStream::pair()?;
+        input.set_nonblocking(true)?;
         let process = Command::new(own_program()?)
             .arg0("fencepost")
             .arg(COMMAND)
-            .stdin(Stdio::piped())
+            .stdin(Stdio::from(OwnedFd::from(standard_input)))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
             .process_group(0)
             .spawn()?;
-        Ok(Self { process, reported: 0 })
+        Ok(Self {
+            process,
+            input,
+            reported: 0,
+        })
+    }
+
+    /// Has the command written its own group to the guard before it begins: the guard knows it even if fencepost is killed
+    /// in this moment.
+    pub(super) fn watch_from_the_start(
+        &mut self,
+        command: &mut tokio::process::Command,
+        left: impl FnOnce() -> Duration,
+    ) -> io::Result<()> {
+        let now = now();
+        let at = now.saturating_add(micros(left()));
+        self.reported = at;
+        let mut input = self.input.try_clone()?;
+        let announce = move || {
+            let mut line = [0; LONGEST_LINE];
+            let mut rest = &mut line[..];
+            // Another guard takes the place of one that has ended.
+            if writeln!(rest, "{} {at}", getpid()).is_ok() {
+                let left = rest.len();
+                let _written = input.write(&line[..LONGEST_LINE - left]);
+            }
+            Ok(())
+        };
+        // SAFETY: after the fork it neither allocates nor locks: it formats two numbers on the stack, and sends them.
+        unsafe { command.pre_exec(announce) };
+        Ok(())
     }
 
     /// Has the group killed so long from now, unless another call comes in time.
@@ -74,9 +113,7 @@ impl Guard {
 
     /// Without a guard, fencepost goes on alone.
     fn tell(&mut self, line: &str) {
-        if let Some(input) = &mut self.process.stdin {
-            let _written = input.write_all(format!("{line}\n").as_bytes());
-        }
+        let _written = self.input.write_all(format!("{line}\n").as_bytes());
     }
 }
 

@@ -5,6 +5,7 @@ mod descriptor;
 mod ending;
 mod group;
 pub(crate) mod guard;
+mod messages;
 mod options;
 mod report;
 mod right;
@@ -20,12 +21,13 @@ use std::{
 };
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use fencepost::{Client, Error, Record, clock};
+use fencepost::{Client, Record, clock};
 use nix::sys::signal::Signal;
 use tokio::process::Command;
 
-use crate::output::{complain, with_causes};
+use crate::output::complain;
 use code::Failure;
+pub(crate) use code::SYSTEM;
 use group::Group;
 use guard::Guard;
 pub(crate) use options::Options;
@@ -54,12 +56,15 @@ struct Done {
 /// Runs the command. `before` is the address that was given before the name of `exec`.
 pub(crate) async fn run(options: Options, before: Option<String>) -> ExitCode {
     let reporting = options.reporting();
-    let mut report = Report::new(&reporting);
+    let mut report = match Report::new(&reporting) {
+        Ok(report) => report,
+        Err(error) => return refused(&Failure::system(format!("cannot start a thread: {error}"))),
+    };
     let done = async { under_lock(&options.plan(before)?, &mut report).await };
     let (outcome, code) = match done.await {
         Ok(done) => (done.outcome, done.code),
         Err(failure) => {
-            complain(&failure.text);
+            report.complain(failure.text);
             let code = match failure.code {
                 code::CONFLICT => reporting.conflict,
                 code => code,
@@ -128,8 +133,8 @@ async fn under_lock(plan: &Plan, report: &mut Report) -> Result<Done, Failure> {
         }
         Ok(Acquired::Replayed(grant, record)) => {
             report.acquired(grant.fence());
-            complain_of(grant.release().await);
-            replayed(plan, &record)
+            report.complain_of(grant.release().await);
+            replayed(plan, &record, report)
         }
         Err(failure) => Err(failure),
     };
@@ -137,7 +142,7 @@ async fn under_lock(plan: &Plan, report: &mut Report) -> Result<Done, Failure> {
     tokio::select! {
         biased;
         // To leave the queue takes an answer of the server, unless a second signal comes.
-        closed = client.close() => if !is_lost { complain_of(closed) },
+        closed = client.close() => if !is_lost { report.complain_of(closed) },
         _ = signals.next_of_the_end(), if done.is_err() => {}
         // The lock is free, or will be when its lease ends.
         () = tokio::time::sleep(CLOSE_AFTER_LOSS), if is_lost => {}
@@ -163,8 +168,8 @@ async fn with_right(
         Ok(started) => started,
         Err(failure) => {
             // Nothing has run.
-            complain_of(right.give_back().await);
-            complain_of(right.release().await);
+            report.complain_of(right.give_back().await);
+            report.complain_of(right.release().await);
             return Err(failure);
         }
     };
@@ -178,12 +183,9 @@ async fn with_right(
 
 /// Starts the command, and before it the guard.
 fn start(plan: &Plan, right: &Right) -> Result<(Group, Option<Guard>), Failure> {
-    let guard = match plan.on_lost {
+    let mut guard = match plan.on_lost {
         OnLost::Warn => None,
-        OnLost::Term | OnLost::Kill => {
-            let guard = Guard::start();
-            Some(guard.map_err(|error| Failure::system(format!("cannot start a second process: {error}")))?)
-        }
+        OnLost::Term | OnLost::Kill => Some(Guard::start().map_err(unguarded)?),
     };
     let (program, arguments) = plan
         .command
@@ -195,6 +197,12 @@ fn start(plan: &Plan, right: &Right) -> Result<(Group, Option<Guard>), Failure> 
     command.env_remove("FENCEPOST_KEY");
     command.env_remove("FENCEPOST_TAKEOVERS");
     command.args(arguments).envs(environment(plan, right));
+    if let Some(guard) = &mut guard {
+        let kill_by = right.deadline().minus(plan.reserve());
+        guard
+            .watch_from_the_start(&mut command, || kill_by.since(clock::now()))
+            .map_err(unguarded)?;
+    }
     match Group::start(&mut command) {
         Ok(group) => Ok((group, guard)),
         Err(error) => {
@@ -226,7 +234,7 @@ fn environment(plan: &Plan, right: &Right) -> Vec<(&'static str, OsString)> {
 }
 
 /// The exit status of an earlier run.
-fn replayed(plan: &Plan, record: &Record) -> Result<Done, Failure> {
+fn replayed(plan: &Plan, record: &Record, report: &Report) -> Result<Done, Failure> {
     let key = plan.once.as_ref().map_or("", |once| &once.key);
     let stored = serde_json::from_slice::<serde_json::Value>(&record.result);
     let status = stored.ok().and_then(|stored| stored.get("status")?.as_u64());
@@ -234,7 +242,7 @@ fn replayed(plan: &Plan, record: &Record) -> Result<Done, Failure> {
         Some(code) => {
             // A script has the report, and a job that has nothing to do writes nothing.
             if std::io::stderr().is_terminal() {
-                complain(&format!(
+                report.complain(format!(
                     "the command was not run: an earlier run of {key:?} has ended with exit code {code}"
                 ));
             }
@@ -250,13 +258,12 @@ fn replayed(plan: &Plan, record: &Record) -> Result<Done, Failure> {
     }
 }
 
-fn uncaught(error: std::io::Error) -> Failure {
-    Failure::system(format!("cannot catch signals: {error}"))
+fn unguarded(error: std::io::Error) -> Failure {
+    Failure::system(format!(
+        "cannot start a second process, which guards the command: {error}"
+    ))
 }
 
-/// Says what has gone wrong at the end. It changes nothing: the lock ends with its lease.
-fn complain_of(done: Result<(), Error>) {
-    if let Err(error) = done {
-        complain(&with_causes(&error));
-    }
+fn uncaught(error: std::io::Error) -> Failure {
+    Failure::system(format!("cannot catch signals: {error}"))
 }

@@ -1,44 +1,52 @@
 //! What `exec` reports: events on `--status-fd`, and one line of JSON at the end.
 
-use std::{
-    fs::File,
-    io::{self, ErrorKind, Write as _},
-    sync::Arc,
-};
+use std::io;
 
-use fencepost::clock;
+use fencepost::{Error, clock};
 use fencepost_core::Instant;
 use serde_json::{Map, Value, json};
 
-use super::options::Reporting;
-use crate::output::{complain, print};
+use super::{messages::Messages, options::Reporting};
+use crate::output::{print, with_causes};
 
 /// What is known so far.
 pub(super) struct Report {
     json: bool,
-    status: Option<Arc<File>>,
+    messages: Messages,
     start: Instant,
     known: Map<String, Value>,
 }
 
 impl Report {
-    pub(super) fn new(reporting: &Reporting) -> Self {
+    pub(super) fn new(reporting: &Reporting) -> io::Result<Self> {
         let mut known = Map::new();
         known.insert("lock".into(), json!(reporting.name));
         for member in ["fence", "waited_ms", "status", "signal", "lost"] {
             known.insert(member.into(), Value::Null);
         }
-        Self {
+        Ok(Self {
             json: reporting.json,
-            status: reporting.status.clone(),
+            messages: Messages::to(reporting.status.clone())?,
             start: clock::now(),
             known,
+        })
+    }
+
+    /// Says on one line of standard error what has gone wrong.
+    pub(super) fn complain(&self, text: impl Into<String>) {
+        self.messages.complain(text.into());
+    }
+
+    /// Says what has gone wrong at the end. It changes nothing: the lock ends with its lease.
+    pub(super) fn complain_of(&self, done: Result<(), Error>) {
+        if let Err(error) = done {
+            self.complain(with_causes(&error));
         }
     }
 
     /// Signals are caught from now on, and the queue is entered.
-    pub(super) fn waiting(&mut self) {
-        self.event(json!({ "event": "waiting" }));
+    pub(super) fn waiting(&self) {
+        self.event(&json!({ "event": "waiting" }));
     }
 
     /// The right was granted. Numbers of 64 bits are texts, because many readers round them.
@@ -48,24 +56,24 @@ impl Report {
         let fence = json!(fence.map(|fence| fence.to_string()));
         self.known.insert("fence".into(), fence.clone());
         self.known.insert("waited_ms".into(), waited.clone());
-        self.event(json!({ "event": "acquired", "fence": fence, "waited_ms": waited }));
+        self.event(&json!({ "event": "acquired", "fence": fence, "waited_ms": waited }));
     }
 
-    pub(super) fn started(&mut self, process: i32) {
-        self.event(json!({ "event": "started", "pid": process }));
+    pub(super) fn started(&self, process: i32) {
+        self.event(&json!({ "event": "started", "pid": process }));
     }
 
     /// The lock is lost, or will be, or has been held for long enough.
     pub(super) fn lost(&mut self, why: &str) {
         self.known.insert("lost".into(), json!(why));
-        self.event(json!({ "event": "lost", "reason": why }));
+        self.event(&json!({ "event": "lost", "reason": why }));
     }
 
     /// The command has ended.
     pub(super) fn ended(&mut self, status: Option<i32>, signal: Option<i32>) {
         self.known.insert("status".into(), json!(status));
         self.known.insert("signal".into(), json!(signal));
-        self.event(json!({ "event": "exited", "status": status, "signal": signal }));
+        self.event(&json!({ "event": "exited", "status": status, "signal": signal }));
     }
 
     /// Reports the end. Fails if standard output does not take it.
@@ -74,23 +82,15 @@ impl Report {
         self.known.insert("exit_code".into(), json!(code));
         let mut last = Map::from_iter([("event".to_owned(), json!("end"))]);
         last.extend(self.known.clone());
-        self.event(Value::Object(last));
+        self.event(&Value::Object(last));
+        self.messages.finish();
         if self.json {
             print(&Value::Object(self.known).to_string())?;
         }
         Ok(())
     }
 
-    /// A reader of events that has gone does not stop the command.
-    fn event(&mut self, event: Value) {
-        let Some(status) = &mut self.status else {
-            return;
-        };
-        if let Err(error) = status.write_all(format!("{event}\n").as_bytes()) {
-            if error.kind() != ErrorKind::BrokenPipe {
-                complain(&format!("cannot write to --status-fd: {error}"));
-            }
-            self.status = None;
-        }
+    fn event(&self, event: &Value) {
+        self.messages.event(event.to_string());
     }
 }

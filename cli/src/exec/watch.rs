@@ -18,7 +18,6 @@ use super::{
     signals::{self, Signals},
     terminal::Terminal,
 };
-use crate::output::complain;
 
 /// How the command has ended.
 pub(super) struct Ended {
@@ -186,11 +185,12 @@ impl<'a> Watch<'a> {
             Ok(guard) => {
                 self.guard = Some(guard);
                 self.inform_guard();
-                complain("the process that guards the command has ended: another one was started");
+                self.report
+                    .complain("the process that guards the command has ended: another one was started");
             }
             Err(error) => {
                 self.guard = None;
-                complain(&format!(
+                self.report.complain(format!(
                     "the process that guards the command has ended, and another one cannot be started: {error}"
                 ));
             }
@@ -227,7 +227,7 @@ impl<'a> Watch<'a> {
                     self.why = Some(Why::MaxHold);
                     self.report.lost("max-hold");
                     let name = &self.plan.name;
-                    complain(&format!(
+                    self.report.complain(format!(
                         "lock {name:?}: --max-hold has passed: ending the command"
                     ));
                     self.end(now, self.grace());
@@ -251,7 +251,8 @@ impl<'a> Watch<'a> {
         self.why = Some(Why::Lost);
         self.report.lost(reason);
         let name = &self.plan.name;
-        complain(&format!("lock {name:?}: lost ({reason}): ending the command"));
+        self.report
+            .complain(format!("lock {name:?}: lost ({reason}): ending the command"));
         self.end(now, self.grace());
     }
 
@@ -268,7 +269,7 @@ impl<'a> Watch<'a> {
         self.warned = true;
         self.report.lost(reason);
         let name = &self.plan.name;
-        complain(&format!(
+        self.report.complain(format!(
             "lock {name:?}: lost ({reason}): the command goes on without it"
         ));
     }

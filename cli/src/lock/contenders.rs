@@ -8,7 +8,10 @@ use fencepost::{Error, Found, Refusal};
 use serde_json::{Value, json};
 
 use super::{Opened, Which};
-use crate::{failure::Failure, output::print};
+use crate::{
+    failure::Failure,
+    output::{on_one_line, print},
+};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -98,7 +101,7 @@ impl One {
         match done {
             Err(Error::Refused(refused)) if refused.reason() == Refusal::NoContender => Err(self.gone()),
             Err(error) => Err(error.into()),
-            Ok(()) => print(&format!("{what}: {}", found.node)).map_err(Failure::of_output),
+            Ok(()) => print(&format!("{what}: {}", on_one_line(&found.node))).map_err(Failure::of_output),
         }
     }
 
@@ -132,10 +135,10 @@ fn table(found: &[Found], on_redis: bool) -> Table {
             row.push(right(one.expires_in.map_or_else(|| "never".into(), spoken)));
         } else {
             row.push(right(spoken(age(one))));
-            row.push(Cell::new(&one.identifier));
+            row.push(Cell::new(on_one_line(&one.identifier)));
             row.push(Cell::new(format!("{:#x}", one.session.unwrap_or_default())));
         }
-        row.push(Cell::new(&one.node));
+        row.push(Cell::new(on_one_line(&one.node)));
         table.add_row(row);
     }
     table

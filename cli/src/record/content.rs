@@ -2,6 +2,8 @@
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 
+use crate::output::is_visible;
+
 /// How many characters of a row of base64: a terminal's usual width.
 const ROW: usize = 76;
 
@@ -36,26 +38,6 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// A short text of a record on one line, with escapes for what a terminal would obey.
-pub(super) fn on_one_line(text: &str) -> String {
-    let mut line = String::new();
-    for letter in text.chars() {
-        if is_visible(letter) {
-            line.push(letter);
-        } else {
-            line.extend(letter.escape_default());
-        }
-    }
-    line
-}
-
-/// Whether a terminal shows the character, and does not obey it: control characters, and marks that change the
-/// direction of a text.
-fn is_visible(letter: char) -> bool {
-    let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    !turns && !letter.is_control()
-}
-
 fn in_rows(base64: &str) -> String {
     let rows: Vec<_> = base64
         .as_bytes()
@@ -88,6 +70,5 @@ mod tests {
         assert_eq!(on_terminal(b"\xff"), (false, "/w==".into()));
         let rows = on_terminal(&[0xff; 100]).1;
         assert_eq!(rows.lines().map(str::len).collect::<Vec<_>>(), [76, 60]);
-        assert_eq!(on_one_line("a\u{1b}[2J\nü"), "a\\u{1b}[2J\\nü");
     }
 }

@@ -12,13 +12,10 @@ use fencepost::{Record, RecordState};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
-use super::{
-    Which,
-    content::{Shown, on_one_line},
-};
+use super::{Which, content::Shown};
 use crate::{
     failure::Failure,
-    output::{print, print_bytes},
+    output::{on_one_line, print, print_bytes},
 };
 
 /// What is to be seen of a record.

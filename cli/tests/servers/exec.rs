@@ -59,7 +59,7 @@ fn the_exit_code_is_the_commands(url: &str) {
         (&["sh", "-c", "kill -KILL $$"], 137, "signalled"),
         (&["sh", "-c", "exit 75"], 75, "exited"),
         (&["/no/such/command"], 127, "not-executed"),
-        (&["/etc/hostname"], 126, "not-executed"),
+        (&["/etc/passwd"], 126, "not-executed"),
         (&["/tmp"], 126, "not-executed"),
     ] {
         let run = finish(url, &[&[name.as_str(), "--"], command].concat());

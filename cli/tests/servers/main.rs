@@ -7,6 +7,8 @@ mod exec;
 mod exec_loss;
 #[cfg(unix)]
 mod exec_run;
+#[cfg(unix)]
+mod exec_stuck;
 mod record;
 mod record_misuse;
 mod record_sweep;

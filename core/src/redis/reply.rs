@@ -99,6 +99,8 @@ pub(super) fn classify_error(error: &str) -> Trouble {
     let refusal = match code {
         "NOAUTH" | "WRONGPASS" => Refusal::AuthFailed,
         "NOPERM" => Refusal::NoPermission,
+        // A script is permitted, but one of its commands, keys or channels is not.
+        _ if says("The user executing the script can't") => Refusal::NoPermission,
         "WRONGTYPE" => Refusal::WrongType,
         _ if says("unknown command") || says("non deterministic") => Refusal::Unsupported,
         _ => Refusal::ServerError,
@@ -120,6 +122,12 @@ mod tests {
         assert!(matches!(
             classify_error("ERR Error running script: @user_script:4: WRONGTYPE x"),
             Trouble::Final(Refusal::WrongType, _)
+        ));
+        assert!(matches!(
+            classify_error(
+                "ERR The user executing the script can't run this command or subcommand script: 0fb2, on @user_script:1."
+            ),
+            Trouble::Final(Refusal::NoPermission, _)
         ));
         assert!(matches!(
             classify_error("NOAUTH Authentication required."),

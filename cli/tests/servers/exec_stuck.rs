@@ -1,0 +1,64 @@
+//! `fencepost exec` whose reader stands still, and one that is killed before it can watch.
+
+use std::{
+    process::{Command, Stdio},
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+use crate::exec_run::{Log, finish, is_alive, unique};
+
+/// No step takes so long, however busy the machine is.
+const LIMIT: Duration = Duration::from_secs(60);
+
+fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < LIMIT, "waited too long until {what}");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+/// Starts `exec` on Redis.
+fn exec(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
+    command
+        .args(["exec", "--url", &crate::url("redis", "FENCEPOST_REDIS")])
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    command
+}
+
+/// The command fills the pipe of its standard error, which is fencepost's, too. A log shipper has stopped reading it.
+#[test]
+fn a_reader_that_stands_still_does_not_keep_the_lock() {
+    let name = unique();
+    let script = "head -c 1000000 /dev/zero >&2; sleep 600";
+    let arguments = ["--max-hold", "300ms", &name, "--", "sh", "-c", script];
+    let mut run = exec(&arguments).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("fencepost has ended", || run.try_wait().unwrap().is_some());
+    assert_eq!(run.wait().unwrap().code(), Some(70));
+    let next = finish(
+        &crate::url("redis", "FENCEPOST_REDIS"),
+        &["--nonblock", &name, "--", "true"],
+    );
+    assert_eq!(next.code, Some(0), "{next:?}");
+}
+
+/// The command kills fencepost before anything else: the guard knows the group already.
+#[test]
+fn a_command_ends_whose_fencepost_is_killed_at_once() {
+    let log = Log::new();
+    let script = format!("kill -KILL $PPID; echo $$ >> {}; sleep 600", log.path());
+    for _ in 0..10 {
+        exec(&[&unique(), "--", "sh", "-c", &script])
+            .stderr(Stdio::null())
+            .status()
+            .unwrap();
+    }
+    for line in log.lines() {
+        let group = nix::unistd::Pid::from_raw(line.parse().unwrap());
+        wait_until("the guard has killed the group", || !is_alive(group));
+    }
+}
