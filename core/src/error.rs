@@ -7,7 +7,7 @@
 
 use alloc::{borrow::Cow, string::String};
 
-use crate::text::{decimal, quoted, quoted_whole, signed};
+use crate::text::{decimal, duration, quoted, quoted_whole};
 
 /// A setting that is not valid. It is reported before any request is sent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -129,28 +129,26 @@ impl ConfigError {
             Self::NotPositive { what, micros, hint } => [
                 what,
                 " is ",
-                &signed(*micros),
-                " µs: give a positive duration",
+                &duration(micros.is_negative(), micros.unsigned_abs()),
+                ": give a positive duration",
                 hint,
             ]
             .concat(),
             Self::LeaseTooShort { ttl, margin, least } => [
                 "a lease of ",
-                &decimal(*ttl),
-                " µs is too short for a margin of ",
-                &decimal(*margin),
-                " µs: give at least ",
-                &decimal(*least),
-                " µs",
+                &duration(false, *ttl),
+                " is too short for a margin of ",
+                &duration(false, *margin),
+                ": give at least ",
+                &duration(false, *least),
             ]
             .concat(),
             Self::TooLong { what, micros, most } => [
                 what,
                 " is ",
-                &decimal(*micros),
-                " µs: the longest is ",
-                &decimal(*most),
-                " µs",
+                &duration(false, *micros),
+                ": the longest is ",
+                &duration(false, *most),
             ]
             .concat(),
             Self::InvalidUrl { url, why } => {

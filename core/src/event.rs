@@ -267,7 +267,8 @@ reasons! {
         NotAvailable = 302, "not-available", "another contender holds the lock";
         /// The application cancelled the acquire.
         Cancelled = 303, "cancelled", "the acquire was cancelled";
-        /// No server answered within the acquire's timeout, or within `answer_within` for a nonblocking acquire.
+        /// No server answered within the acquire's timeout, or within `answer_within` for a nonblocking acquire. Or the
+        /// client had lost the server when the timeout ended: the holder that the server named before may have gone.
         Unreachable = 304, "unreachable", "no server answered in time";
         /// The server denies this client a right that the lock needs.
         NoPermission = 305, "no-permission", "the server denies this client a right that the lock needs";

@@ -46,7 +46,7 @@ errors! {
     301 "timeout": "another contender held the lock until the acquire timeout" => "wait longer, or do the work another time";
     302 "not-available": "another contender held the lock at the try" => "as for `timeout`";
     303 "cancelled": "the program cancelled the acquire (C and hub only; the other languages report a cancellation in their own way)" => "none needed";
-    304 "unreachable": "no server answered within the acquire timeout, within a try's `answer_within`, or within `connect_timeout` before the first connection" => "read the reason in the error's cause; check the address and whether the server runs; then acquire again";
+    304 "unreachable": "no server answered within the acquire timeout, within a try's `answer_within`, or within `connect_timeout` before the first connection; or the client had lost the server when the acquire timeout ended" => "read the reason in the error's cause; check the address and whether the server runs; then acquire again";
     305 "no-permission": "the server denies this client a right that the lock needs" => "grant the rights: [ZooKeeper](../how-to/operate-zookeeper.md#rights), [Redis](../how-to/operate-redis.md#rights)";
     306 "auth-failed": "the server refused the client's credentials" => "correct the user and the password";
     307 "no-parent": "the directory above the lock is missing, and the client cannot create it; for example, it is the connection's chroot" => "create the directory";

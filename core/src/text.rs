@@ -35,6 +35,25 @@ pub fn signed(number: i64) -> String {
     [sign, &decimal(number.unsigned_abs())].concat()
 }
 
+/// A duration of so many microseconds, in the largest unit that shows all of it.
+#[must_use]
+pub fn duration(negative: bool, micros: u64) -> String {
+    let units = [
+        (86_400_000_000, " days"),
+        (1_000_000, " s"),
+        (1_000, " ms"),
+        (1, " µs"),
+    ];
+    // A single day is 86400 s: only many of them are easier to read.
+    let fits = |unit: u64| micros.is_multiple_of(unit) && (micros / unit > 1 || unit <= 1_000_000);
+    let (unit, name) = units
+        .into_iter()
+        .find(|(unit, _)| fits(*unit))
+        .unwrap_or((1, " µs"));
+    let sign = if negative { "-" } else { "" };
+    [sign, &decimal(micros / unit), name].concat()
+}
+
 fn push_decimal(text: &mut String, number: u64) {
     if number > 9 {
         push_decimal(text, number / 10);
@@ -126,6 +145,20 @@ mod tests {
     use alloc::string::ToString;
 
     use super::*;
+
+    #[test]
+    fn durations_are_in_the_largest_unit_that_shows_all_of_them() {
+        for (negative, micros, text) in [
+            (false, 0, "0 s"),
+            (true, 1_000, "-1 ms"),
+            (false, 1_500, "1500 µs"),
+            (false, 30_000_000, "30 s"),
+            (false, 86_400_000_000, "86400 s"),
+            (false, 34_560_000_000_000, "400 days"),
+        ] {
+            assert_eq!(duration(negative, micros), text);
+        }
+    }
 
     #[test]
     fn numbers_are_written_as_the_standard_library_writes_them() {

@@ -41,6 +41,8 @@ use watch::Watch;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// A connection that takes the whole of `--wait` but this part comes too late for the lock.
 const CONNECT_RESERVE_PART: u32 = 10;
+/// The client counts in microseconds.
+const SHORTEST_TIMEOUT: Duration = Duration::from_micros(1);
 
 /// How long the server may take to say that a lost lock is free.
 const CLOSE_AFTER_LOSS: Duration = Duration::from_secs(1);
@@ -113,7 +115,9 @@ async fn under_lock(plan: &Plan, report: &mut Report) -> Result<Done, Failure> {
     let mut signals = Signals::of_the_end().map_err(uncaught)?;
     let limit = match plan.wait {
         // A server that does not answer is reported as such, not as a lock that another one holds.
-        Wait::For(limit) => CONNECT_TIMEOUT.min(limit - limit / CONNECT_RESERVE_PART),
+        Wait::For(limit) => CONNECT_TIMEOUT
+            .min(limit - limit / CONNECT_RESERVE_PART)
+            .max(SHORTEST_TIMEOUT),
         Wait::Forever | Wait::Not => CONNECT_TIMEOUT,
     };
     let client = Client::builder()

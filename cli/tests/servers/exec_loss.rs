@@ -226,3 +226,26 @@ fn a_lock_that_was_broken() {
     assert_eq!(finished.last["lost"], "deleted", "{finished:?}");
     assert_eq!(finished.last["signal"], 15, "{finished:?}");
 }
+
+/// The server has said that another run holds the lock, and is lost before the end of `--wait`.
+#[test]
+fn a_server_that_is_lost_while_fencepost_waits() {
+    let (server, name) = (Server::Redis, unique());
+    let mut holder = Run::start(&server.direct(), &[&name, "--", "sleep", "600"]);
+    holder.until("started");
+    let opened = order(&format!("proxy {}", server.name()));
+    let proxy = opened["id"].to_string().replace('"', "");
+    let url = server.url(opened["address"].as_str().unwrap());
+    let waiter = Run::start(&url, &["--wait", "3s", "-E", "0", &name, "--", "true"]);
+    // A client subscribes when it has the answer.
+    while order(&format!("proxy-count {proxy}"))["by_kind"]["SUBSCRIBE"].is_null() {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    order(&format!("proxy-cut {proxy}"));
+    let waiter = waiter.finish();
+    assert_eq!(waiter.code, Some(69), "{waiter:?}");
+    assert_eq!(waiter.last["outcome"], "unavailable", "{waiter:?}");
+    order(&format!("proxy-close {proxy}"));
+    holder.signal(Signal::SIGTERM);
+    assert_eq!(holder.finish().code, Some(143));
+}

@@ -64,13 +64,10 @@ impl Machine for Contender {
             && matches!(self.phase, Phase::Asking | Phase::Waiting)
         {
             let trouble = core::mem::take(&mut self.acquire.trouble);
-            let (reason, cause) = if self.acquire.was_queued {
-                let retry_after = self.retry_after(now).retry_after;
-                let cause = Cause {
-                    retry_after,
-                    ..trouble
-                };
-                (self.subject.held_by_another(false), cause)
+            // A server that has failed since it named the holder may have lost the lock, too.
+            let is_held = self.acquire.was_queued && self.acquire.failures == 0;
+            let (reason, cause) = if is_held {
+                (self.subject.held_by_another(false), self.retry_after(now))
             } else {
                 (Refusal::Unreachable, trouble)
             };

@@ -80,7 +80,7 @@ impl Machine for Contender {
     fn handle_timeout(&mut self, now: Instant) {
         let unproved = self.unproved(now);
         if self.acquire.grace.is_over(&mut self.out, now, unproved) {
-            let reason = if self.acquire.was_queued {
+            let reason = if self.acquire.was_queued && self.session.connected {
                 Refusal::Timeout
             } else {
                 Refusal::Unreachable

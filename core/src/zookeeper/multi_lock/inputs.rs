@@ -73,7 +73,7 @@ impl Machine for MultiLock {
         let mut places = self.places.iter().filter(|_| self.reported.is_none());
         let unproved = places.find_map(|place| place.contender.unproved(now));
         if self.grace.is_over(&mut self.out, now, unproved) {
-            let reason = if self.reported.is_some() {
+            let reason = if self.reported.is_some() && self.session.is_some() {
                 Refusal::Timeout
             } else {
                 Refusal::Unreachable

@@ -59,7 +59,8 @@ impl Machine for Semaphore {
             .unproved(now)
             .or_else(|| self.permit.unproved(now));
         if self.grace.is_over(&mut self.out, now, unproved) {
-            let reason = match (self.was_queued, self.nonblocking.is_some()) {
+            let was_queued = self.was_queued && self.wait_queue.is_connected();
+            let reason = match (was_queued, self.nonblocking.is_some()) {
                 (true, true) => Refusal::NotAvailable,
                 (true, false) => Refusal::Timeout,
                 (false, _) => Refusal::Unreachable,

@@ -19,6 +19,9 @@ cases! { "redis":
         "No answer at all within the acquire timeout: unreachable, with the last error. The deadline covers \
          everything.",
         "redisson#2801: a nonblocking acquire with a timeout hung while Redis was down";
+    timeout_after_the_server_was_lost,
+        "The server has named a holder, and fails until the acquire timeout: unreachable, not a timeout. The \
+         holder may have gone.";
     try_without_an_answer, "A nonblocking acquire waits for an answer, but only for a limited time.";
     cancelled_in_every_phase,
         "An acquire is cancelled while asking, while waiting and while subscribing: reported once, and \
@@ -75,6 +78,22 @@ fn timeout_without_an_answer(story: &mut Recorder) {
         .timeout()
         .returns(&["refused unreachable"]);
     story.waits_for(None).close(key).leaves(0);
+}
+
+fn timeout_after_the_server_was_lost(story: &mut Recorder) {
+    let key = story.open(&settings());
+    story
+        .acquire_within(key, 60_000)
+        .held_for(5000)
+        .returns(&["queued", "subscribe"]);
+    story.subscribed().redis_error("call", "LOADING Redis is loading");
+    story.waits_for(Some("retry")).timeout().silence("call");
+    story
+        .waits_for(Some("acquire-timeout"))
+        .timeout()
+        .returns(&["refused unreachable", "call"])
+        .absent();
+    story.waits_for(Some("linger")).close(key).leaves(0);
 }
 
 fn try_without_an_answer(story: &mut Recorder) {

@@ -225,7 +225,7 @@ fn timeout_while_suspended(story: &mut Recorder) {
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).created(3, 41);
     story.children(&[&other(2), &own(key, 3)]).answer_routine();
-    story.disconnected().timeout().returns(&["refused timeout"]);
+    story.disconnected().timeout().returns(&["refused unreachable"]);
     story.after(300_000).connected(1).returns(&["check", "delete"]);
     story.done("delete").returns(&[]).close(key).leaves(0);
 }

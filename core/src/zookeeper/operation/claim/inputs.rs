@@ -70,7 +70,7 @@ impl Machine for Claimant {
         let unproved = self.unproved(now);
         if self.acquire.grace.is_over(&mut self.out, now, unproved) && self.is_waiting() {
             let trouble = core::mem::take(&mut self.acquire.trouble);
-            let (reason, cause) = if self.acquire.was_queued {
+            let (reason, cause) = if self.acquire.was_queued && self.session.connected {
                 let retry_after = self.acquire.left;
                 let cause = Cause {
                     retry_after,
