@@ -58,6 +58,20 @@ describe("once", { concurrency: false }, () => {
     assert.deepEqual([claim.tag, new TextDecoder().decode(claim.result ?? undefined)], ["json", '{"paid":5,"run":1}']);
   });
 
+  it("has the parameters of its function, however few the key takes", async () => {
+    const noted = payments.once((order: Order, note?: string, ...more: number[]) => [note ?? order.id, ...more], {
+      key: (order) => order.id,
+      fingerprint: ({ amount }) => String(amount),
+    });
+    assert.deepEqual(await noted(order, "a note", 1, 2), ["a note", 1, 2]);
+    assert.deepEqual(await noted(order), ["a note", 1, 2]);
+    // @ts-expect-error: a number is no note.
+    assert.ok(() => noted(order, 7));
+    const nightly = payments.once(<T>(day: T) => [day], { key: () => "nightly" });
+    const days: unknown[] = await nightly("monday");
+    assert.deepEqual(days, ["monday"]);
+  });
+
   it("runs once for calls at the same time, of several clients", async () => {
     const other = await connect(`redis://${address("FENCEPOST_REDIS")}`);
     const pays = [client, other].map((one) => one.idempotency(payments.scope).once(charge, { key }));

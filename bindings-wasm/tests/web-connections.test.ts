@@ -2,17 +2,18 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
+import type { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { it } from "node:test";
 
-import type { Request } from "express";
+import type { Request, Response } from "express";
 import { type Claim } from "fencepost";
 import { claimOf } from "fencepost/web/express";
 
 import { eachExpress, replayed } from "./support/express.js";
 import { eventually, within } from "./support/servers.js";
-import { Moment, ORDER, received } from "./support/web.js";
+import { Moment, ORDER, Order, received } from "./support/web.js";
 
 const LIMIT = 90_000;
 
@@ -142,6 +143,39 @@ eachExpress("connections", (servers) => {
     await received(socket, / 413 [^]*body-too-large[^]*}$/);
     socket.write(order.bytes("x".repeat(10)));
     await received(socket, / 200 OK[^]*idempotent-replayed[^]*done$/i);
+    socket.destroy();
+  });
+
+  it("leaves nothing on a connection whose requests have come together", async () => {
+    const responses: Response[] = [];
+    const both = new Moment<Socket>();
+    /** How the server itself listens to the connection. */
+    const ownOf = (connection: Socket): unknown => Object.getOwnPropertyDescriptor(connection, "on")?.value;
+    let own: unknown;
+    const { order } = await servers.serving(
+      ({ socket }, response) => {
+        if (responses.push(response) === 2) {
+          both.happen(socket);
+        }
+      },
+      {
+        before: [
+          ({ socket }, _response, next) => {
+            own ??= ownOf(socket);
+            next();
+          },
+        ],
+      },
+    );
+    const socket = order.open();
+    socket.write(new Order(0).bytes());
+    const other = await both.come;
+    assert.notEqual(ownOf(other), own);
+    responses[0]?.end("first");
+    await received(socket, /first/);
+    responses[1]?.end("second");
+    await received(socket, /second/);
+    assert.equal(ownOf(other), own);
     socket.destroy();
   });
 

@@ -237,6 +237,35 @@ describe("Fastify", { concurrency: false }, () => {
     });
   }
 
+  for (const where of ["of its own", "of another scope"]) {
+    it(`stores what the not-found handler ${where} answers for a handler`, async () => {
+      const takeovers: unknown[] = [];
+      app.setNotFoundHandler((request, reply) => {
+        takeovers.push(claimOf(request)?.takeovers);
+        return reply.code(404).send("no such order");
+      });
+      const register = async (instance: FastifyInstance) => {
+        const options = { scope: () => "shop-7", secret: SECRET };
+        await instance.register(idempotent<FastifyRequest>(payments, options));
+        instance.post("/", (_request, reply) => {
+          reply.callNotFound();
+        });
+      };
+      await (where === "of its own" ? register(app) : app.register(register));
+      await app.listen({ host: "127.0.0.1", port: 0 });
+      const order = new Order(await portOf(app.server));
+      for (const replayed of [undefined, "true"]) {
+        assert.deepEqual(facts(await order.post()), {
+          status: 404,
+          text: "no such order",
+          stored: undefined,
+          replayed,
+        });
+      }
+      assert.deepEqual(takeovers, [0]);
+    });
+  }
+
   it("leaves a payload that Fastify does not send to Fastify", async () => {
     const order = await serving((_request, reply) => void reply.type("text/plain").send(42));
     assert.match((await order.post()).text, /FST_ERR_REP_INVALID_PAYLOAD_TYPE/);

@@ -193,6 +193,48 @@ describe("Hono", { concurrency: false }, () => {
     );
   });
 
+  it("leaves the claim of a handler that returns nothing, and Hono says what is wrong", async () => {
+    const claims: (Claim | null)[] = [];
+    app.use(idempotent(payments, { scope, secret: SECRET }));
+    app.post("/orders/:name", (c) => {
+      claims.push(claimOf(c));
+      const answer = c.text("paid", 201);
+      return claims.length === 1 ? (undefined as unknown as Response) : answer;
+    });
+    const failures: string[] = [];
+    app.onError((error, c) => {
+      failures.push(error.message);
+      return c.text("failed", 500);
+    });
+    assert.deepEqual(await facts(await post()), { status: 500, text: "failed", stored: null, replayed: null });
+    assert.match(String(failures), /Context is not finalized/);
+    for (const replayed of [null, "true"]) {
+      assert.deepEqual(await facts(await post()), { status: 201, text: "paid", stored: null, replayed });
+    }
+    assert.equal(claims[1]?.takeovers, 1);
+  });
+
+  it("does not wait for timers that a test has faked", async (context) => {
+    app.use(idempotent(payments, { scope, secret: SECRET }));
+    app.post("/orders/:name", (c) =>
+      c.body(
+        new ReadableStream({
+          start(controller) {
+            controller.enqueue("first ");
+            setTimeout(() => {
+              controller.enqueue("second");
+              controller.close();
+            }, 1000);
+          },
+        }).pipeThrough(new TextEncoderStream()),
+      ),
+    );
+    context.mock.timers.enable({ apis: ["setTimeout"] });
+    const response = await post();
+    context.mock.timers.tick(1000);
+    assert.equal(await response.text(), "first second");
+  });
+
   it("gives the client the response that the record has got meanwhile", async () => {
     app.use(idempotent(payments, { scope, secret: SECRET }));
     app.post("/orders/:name", async (c) => {

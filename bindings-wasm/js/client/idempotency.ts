@@ -88,9 +88,10 @@ export class Idempotency {
    */
   once<A extends unknown[], T>(
     run: (...parameters: A) => T | PromiseLike<T>,
-    options: OnceOptions<A, Awaited<T>>,
+    // The key may take fewer parameters. So `A` stands behind a condition: it is inferred from the function alone.
+    options: OnceOptions<Extract<A, unknown[]>, Awaited<T>>,
   ): Once<A, Awaited<T>> {
-    return once((key, claim) => this.claim(key, claim), run, options);
+    return once<A, Awaited<T>>((key, claim) => this.claim(key, claim), run, options as OnceOptions<A, Awaited<T>>);
   }
 
   /**

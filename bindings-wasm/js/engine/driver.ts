@@ -22,7 +22,7 @@ export interface Sink {
    * failed. Without it, the hub may have missed a notice, so grants are lost, too.
    */
   broken(error: unknown, id?: number): void;
-  /** The driver has reached the server. From now on, an acquire without a timeout waits without limit. */
+  /** The driver has reached the server, perhaps again. From now on, an acquire without a timeout waits without limit. */
   reached(): void;
   /** Why there is no connection at the moment. */
   trouble(error: unknown): void;

@@ -3,7 +3,7 @@
  *
  * ```ts
  * const payments = client.idempotency("payments");
- * app.use(idempotent(payments, { scope: (request) => request.user.id, secret }));
+ * app.use(idempotent<Request>(payments, { scope: (request) => tenantOf(request), secret }));
  * app.use(express.json());
  * ```
  *

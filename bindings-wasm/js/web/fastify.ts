@@ -3,7 +3,7 @@
  *
  * ```ts
  * const payments = client.idempotency("payments");
- * app.register(idempotent(payments, { scope: (request) => request.user.id, secret }));
+ * app.register(idempotent<FastifyRequest>(payments, { scope: (request) => tenantOf(request), secret }));
  * ```
  *
  * It covers the routes that are registered after it, in its scope. It claims a request before its handler: after
@@ -99,6 +99,8 @@ export function idempotent<R extends FastifyRequest>(
     if (asked === undefined) {
       return undefined;
     }
+    // Fastify runs the hooks again if the handler calls its not-found handler: that one has the handler's claim.
+    admitted.delete(request);
     const entry = await gate.claim(request, asked);
     if (entry.is === "reply") {
       return send(request, reply, entry.reply);

@@ -5,6 +5,7 @@
  */
 
 import type { Claim } from "../client/claim.js";
+import { queueMicrotask } from "../host.js";
 import { joined } from "./bytes.js";
 import type { Gate, Settled } from "./gate.js";
 import type { NodeResponse } from "./node.js";
@@ -74,11 +75,12 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
   const flush = response.flushHeaders.bind(response);
   const write = response.write.bind(response);
   const end = response.end.bind(response);
+  const [headersSent, writableEnded] = [former(response, "headersSent"), former(response, "writableEnded")];
   const chunks: Uint8Array[] = [];
   let [size, passed] = [0, 0];
   let length: number | null = null;
-  /** Whether the handler has fixed the head, and whether it is on its way. */
-  let [isFixed, isPassing, isEnded, isSent] = [false, false, false, false];
+  /** Whether the handler has fixed the head and has ended, and whether the head and the end have gone to what is outside. */
+  let [isFixed, isPassing, isEnded, isOut, isSent] = [false, false, false, false, false];
 
   const headers = () => headersOf(response.getHeaders());
   const isHeld = () => {
@@ -113,6 +115,7 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
       }
     }
     if (!shield.isGone) {
+      isOut = true;
       return write(chunk, ...more);
     }
     callback(more);
@@ -121,7 +124,7 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
 
   /** As Node.js, which has sent the head by then. */
   function assertOpen(): void {
-    if (isEnded && !isSent) {
+    if (isEnded && !isOut) {
       const error = new Error("Cannot set headers after they are sent to the client");
       throw Object.assign(error, { code: "ERR_HTTP_HEADERS_SENT" });
     }
@@ -138,7 +141,7 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
     const body = isPassing ? null : rest;
     const { statusCode: status, statusMessage } = response;
     const settled = await gate.settle(claim, { status, headers: headers(), body });
-    isSent = true;
+    [isOut, isSent] = [true, true];
     // The handler may have set them after its end.
     Object.assign(response, { statusCode: status, statusMessage });
     shield.restoreSockets();
@@ -182,6 +185,7 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
         pass();
       }
       if (isSent || isPassing) {
+        isOut = true;
         flush();
       }
     },
@@ -237,10 +241,20 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
       });
     }
   }
+  // Middleware outside looks at them in its own methods, such as `compression`: it needs to learn what is sent indeed.
   Object.defineProperties(response, {
-    headersSent: { get: () => isFixed || isSent, configurable: true },
-    writableEnded: { get: () => isEnded, configurable: true },
+    headersSent: { get: () => (isOut ? headersSent() : isFixed), configurable: true },
+    writableEnded: { get: () => (isSent ? writableEnded() : isEnded), configurable: true },
   });
+}
+
+/** Reads a property as it is before another one takes its place. */
+function former<T extends object, K extends keyof T>(from: T, name: K): () => T[K] {
+  const own = Object.getOwnPropertyDescriptor(from, name);
+  return () =>
+    own === undefined
+      ? Reflect.get(Object.getPrototypeOf(from) as T, name, from)
+      : ((own.get === undefined ? own.value : own.get.call(from)) as T[K]);
 }
 
 /** Does what `writeHead` does, so that the head can still change. */

@@ -3,7 +3,7 @@
  *
  * ```ts
  * const payments = client.idempotency("payments");
- * app.use("/payments/*", idempotent(payments, { scope: (c) => c.get("user"), secret }));
+ * app.use("/payments/*", idempotent<Context<Env>>(payments, { scope: (c) => c.get("user"), secret }));
  * ```
  *
  * It has to come before middleware that reads the body of a request. Middleware that changes the body of responses,
@@ -34,6 +34,7 @@ export interface HonoContext {
   };
   readonly env?: unknown;
   readonly executionCtx: { waitUntil(work: Promise<unknown>): void };
+  readonly finalized: boolean;
   get res(): Response;
   set res(response: Response | undefined);
   header(name: string, value?: string): void;
@@ -67,6 +68,15 @@ export function idempotent<C extends HonoContext>(
   }
 
   async function settle(c: C, claim: Claim): Promise<void> {
+    if (!c.finalized) {
+      // The handler has returned nothing. Hono says so, unless someone reads a response that is not there.
+      await gate.leave(claim);
+      return;
+    }
+    if (isWritten(c)) {
+      void written(c).then(() => gate.leave(claim));
+      return;
+    }
     const { status, headers, body } = c.res;
     const length = announced(headers.get("content-length") ?? undefined);
     const fits = length === null || gate.fits(status, headers, length);
@@ -107,7 +117,7 @@ export function idempotent<C extends HonoContext>(
       return undefined;
     }
     await next();
-    if (entry.is === "run") {
+    if (entry.is === "run" && !isWritten(c)) {
       c.header(STORED, "false");
     }
     return undefined;
@@ -140,6 +150,33 @@ async function bodyOf({ req }: HonoContext, most: number): Promise<Uint8Array | 
     req.raw = new Request(url, { method, headers, ...(body.length > 0 && { body }) });
   }
   return body;
+}
+
+/** The header by which `@hono/node-server` knows that the handler writes its response itself (`RESPONSE_ALREADY_SENT`). */
+const WRITTEN = "x-hono-already-sent";
+
+/** Whether the handler writes its response itself. Another response in place of this one would be sent, too. */
+function isWritten(c: HonoContext): boolean {
+  return c.finalized && c.res.headers.has(WRITTEN);
+}
+
+/** The end of a response that the handler writes itself, where the server shows it. */
+function written({ env }: HonoContext): Promise<void> {
+  const { outgoing } = (env ?? {}) as { readonly outgoing?: Outgoing };
+  return new Promise((resolve) => {
+    if (outgoing === undefined || (outgoing.closed ?? outgoing.stream?.closed ?? true)) {
+      resolve();
+    } else {
+      outgoing.once("close", resolve);
+    }
+  });
+}
+
+/** What the middleware uses of a response of Node.js. In HTTP/2, its stream knows whether it is closed. */
+interface Outgoing {
+  readonly closed?: boolean;
+  readonly stream?: { readonly closed: boolean };
+  once(event: "close", listener: () => void): unknown;
 }
 
 /** Sends another body, with the status and headers of a response. */

@@ -42,6 +42,11 @@ export interface NodeResponse {
   destroyed: boolean;
   readonly socket?: NodeSocket | null;
   emit(event: string, ...parameters: unknown[]): boolean;
+  on(event: string, listener: Listener): unknown;
+  off(event: string, listener: Listener): unknown;
+  removeListener(event: string, listener: Listener): unknown;
+  // A listener of Node.js is a `Function`.
+  rawListeners(event: string): readonly unknown[];
 }
 
 /** The value of a request's header. */

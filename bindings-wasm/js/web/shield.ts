@@ -9,6 +9,15 @@ import type { Listener, NodeRequest, NodeResponse, NodeSocket } from "./node.js"
 /** The name of the listeners of `on-finished`, which are those of `ee-first`. */
 const ON_FINISHED = "onevent";
 
+/** What the shields of one socket share: the requests of a client may come in one go, and end in any order. */
+interface Listening {
+  readonly shields: Set<Shield>;
+  /** The socket's own method `on`. The server of Node.js has put it there. */
+  readonly before: PropertyDescriptor | undefined;
+}
+
+const listening = new WeakMap<NodeSocket, Listening>();
+
 /**
  * Keeps from the handler that the client has hung up, until the handler has answered: so it runs to its end, reads the
  * rest of the request, and its response is stored.
@@ -17,6 +26,8 @@ export class Shield {
   readonly #request: NodeRequest;
   readonly #response: NodeResponse;
   #later: (() => void)[] = [];
+  /** The handler's listeners for more space. */
+  readonly #drains = new Set<Listener>();
   /** What gives the sockets back as they were. */
   #restores: (() => void)[] = [];
   #isUp = true;
@@ -27,6 +38,7 @@ export class Shield {
     this.#request = request;
     this.#response = response;
     this.#deferListeners(request.socket);
+    this.#rememberDrains();
     const destroy = request.destroy.bind(request);
     const emit = response.emit.bind(response);
     // Node.js destroys a request whose client has hung up, and what of its body has not been read is lost.
@@ -50,8 +62,7 @@ export class Shield {
         this.#later.push(() => emit(event, ...parameters));
         if (event === "close") {
           this.#reopen();
-          // A pipe may wait for the client to take more.
-          emit("drain");
+          this.#drain(emit);
         }
         return false;
       }
@@ -60,6 +71,38 @@ export class Shield {
       }
       return emit(event, ...parameters);
     };
+  }
+
+  /** What fills a stream of its own, such as `compression`, adds the listeners there, where they would wait for ever. */
+  #rememberDrains(): void {
+    const response = this.#response;
+    const on = response.on.bind(response);
+    response.on = (event, listener) => {
+      if (event === "drain") {
+        this.#drains.add(listener);
+      }
+      return on(event, listener);
+    };
+    for (const name of ["removeListener", "off"] as const) {
+      const remove = response[name].bind(response);
+      response[name] = (event, listener) => {
+        if (event === "drain") {
+          this.#drains.delete(listener);
+        }
+        return remove(event, listener);
+      };
+    }
+  }
+
+  /** A pipe may wait for the client to take more. */
+  #drain(emit: (event: string) => unknown): void {
+    const response = this.#response;
+    const own = response.rawListeners("drain");
+    const elsewhere = [...this.#drains].filter((listener) => !own.includes(listener));
+    emit("drain");
+    for (const listener of elsewhere) {
+      listener.call(response);
+    }
   }
 
   /** For `stream.pipeline`, which does not write to what is closed, and for `on-finished`, which looks at the socket. */
@@ -87,21 +130,44 @@ export class Shield {
     if (this.#request.stream !== undefined) {
       return;
     }
-    // The server of Node.js has a method of its own there.
-    const before = Object.getOwnPropertyDescriptor(socket, "on");
+    let shared = listening.get(socket);
+    if (shared === undefined) {
+      shared = { shields: new Set(), before: Object.getOwnPropertyDescriptor(socket, "on") };
+      listening.set(socket, shared);
+      this.#replaceOn(socket, shared.shields);
+    }
+    const { shields, before } = shared;
+    shields.add(this);
+    this.#restores.push(() => {
+      if (!shields.delete(this) || shields.size > 0) {
+        return;
+      }
+      listening.delete(socket);
+      if (before === undefined) {
+        Reflect.deleteProperty(socket, "on");
+      } else {
+        Object.defineProperty(socket, "on", before);
+      }
+    });
+  }
+
+  /** The listeners wait for all of these shields. */
+  #replaceOn(socket: NodeSocket, shields: ReadonlySet<Shield>): void {
     const on = socket.on.bind(socket);
     socket.on = (event, listener) => {
       if ((event !== "close" && event !== "error") || listener.name !== ON_FINISHED) {
         return on(event, listener);
       }
       const deferred: Listener = (...parameters) => {
-        if (this.#isUp && this.#hasHungUp()) {
-          this.#later.push(() => {
-            listener.apply(socket, parameters);
-          });
-        } else {
-          listener.apply(socket, parameters);
+        for (const shield of shields) {
+          if (shield.#isUp && shield.#hasHungUp()) {
+            shield.#later.push(() => {
+              deferred(...parameters);
+            });
+            return;
+          }
         }
+        listener.apply(socket, parameters);
       };
       // By this property, `removeListener` finds it.
       return on(
@@ -109,13 +175,6 @@ export class Shield {
         Object.assign(deferred, { listener: (listener as { listener?: unknown }).listener ?? listener }),
       );
     };
-    this.#restores.push(() => {
-      if (before === undefined) {
-        Reflect.deleteProperty(socket, "on");
-      } else {
-        Object.defineProperty(socket, "on", before);
-      }
-    });
   }
 
   /** Gives a request or a response a socket that differs from its own in some members. */

@@ -5,6 +5,7 @@
  */
 
 import type { Claim } from "../client/claim.js";
+import { setTimeout } from "../host.js";
 import { joined } from "./bytes.js";
 import type { Gate } from "./gate.js";
 

@@ -3,6 +3,7 @@
 import { once } from "node:events";
 import { type Server, request as send } from "node:http";
 import { type AddressInfo, type Socket, connect as connectTo } from "node:net";
+import { gunzipSync } from "node:zlib";
 
 import { fresh } from "./backends.js";
 
@@ -44,30 +45,33 @@ export class Order {
     };
   }
 
-  /** Sends it. */
+  /** Sends it. The text of a compressed answer is what it unpacks to. */
   async post(body = ORDER, more: Record<string, string> = {}): Promise<Answer> {
     const headers = { ...this.#headers(body), ...more };
     const request = send({ port: this.#port, path: this.#path, method: "POST", headers, agent: false });
     request.end(body);
     const [response] = (await once(request, "response")) as [import("node:http").IncomingMessage];
-    let text = "";
-    for await (const chunk of response.setEncoding("utf8")) {
-      text += String(chunk);
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) {
+      chunks.push(chunk as Buffer);
     }
-    return { status: response.statusCode ?? 0, headers: response.headers, text };
+    const { statusCode: status = 0, headers: given } = response;
+    const bytes = Buffer.concat(chunks);
+    const text = String(given["content-encoding"] === "gzip" ? gunzipSync(bytes) : bytes);
+    return { status, headers: given, text };
   }
 
   /** Sends it on a connection of its own, which the test ends. */
-  open(body = ORDER): Socket {
+  open(body = ORDER, more: Record<string, string> = {}): Socket {
     const socket = connectTo(this.#port, "127.0.0.1");
     socket.on("error", () => undefined);
-    socket.write(this.bytes(body));
+    socket.write(this.bytes(body, more));
     return socket;
   }
 
   /** The bytes of the request. */
-  bytes(body = ORDER): string {
-    const lines = Object.entries(this.#headers(body)).map(([name, value]) => `${name}: ${value}`);
+  bytes(body = ORDER, more: Record<string, string> = {}): string {
+    const lines = Object.entries({ ...this.#headers(body), ...more }).map(([name, value]) => `${name}: ${value}`);
     return [`POST ${this.#path} HTTP/1.1`, ...lines, "", body].join("\r\n");
   }
 

@@ -198,10 +198,9 @@ export class RedisDriver implements Driver {
   }
 
   #arrived(): void {
-    if (!this.#reached) {
-      this.#reached = true;
-      this.#sink.reached();
-    }
+    this.#reached = true;
+    // Each time: what was the trouble before is no reason any more.
+    this.#sink.reached();
   }
 
   /** The driver does not close the program's connection. It reports the silence. */

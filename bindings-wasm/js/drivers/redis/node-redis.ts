@@ -176,7 +176,8 @@ export function borrow(client: NodeRedis): Borrowed {
     },
     get trouble() {
       if (!client.isOpen) {
-        const error = new Error("the client is not connected: call its connect() first", { cause: last });
+        const why = last === null ? {} : { cause: last };
+        const error = new Error("the client is not connected: call its connect() first", why);
         return { error, failure: "closed" } as const;
       }
       const error = last ?? new Error("the client is connecting");
