@@ -1,17 +1,19 @@
 /* Acquires, in one call or step by step. */
+#include <inttypes.h>
+
 #include "internal.h"
 
 struct fencepost_attempt {
     struct pending begun;
 };
 
-/* Converts a timeout in milliseconds to an acquire timeout of the hub. Zero and less become a value that the hub
- * refuses. */
+/* Converts a timeout in milliseconds to an acquire timeout of the hub. Zero and less stay as they are, for the text of
+ * their refusal. */
 int64_t acquire_timeout_of(int64_t timeout) {
     if (timeout == FENCEPOST_FOREVER)
         return FENCEPOST_FOREVER;
     if (timeout <= 0)
-        return timeout == 0 ? -1 : timeout;
+        return timeout == TRY ? TRY + 1 : timeout;
     return timeout > INT64_MAX / 1000 - 1 ? INT64_MAX - 1 : timeout * 1000;
 }
 
@@ -50,8 +52,14 @@ fencepost_result acquire_opened(fencepost_lock *lock, opening *open, const void 
     return result;
 }
 
-static fencepost_result open_contender(fencepost_lock *lock, const void *acquire_timeout, fencepost_grant **contender) {
-    return contender_open(lock, *(const int64_t *)acquire_timeout, contender);
+static fencepost_result open_contender(fencepost_lock *lock, const void *what, fencepost_grant **contender) {
+    int64_t acquire_timeout = *(const int64_t *)what;
+
+    if (acquire_timeout <= 0 && acquire_timeout != TRY)
+        return fault(
+            FENCEPOST_RESULT_NOT_POSITIVE,
+            "timeout is %" PRId64 " ms: give a positive duration; to ask without waiting, use a try", acquire_timeout);
+    return contender_open(lock, acquire_timeout, contender);
 }
 
 static fencepost_result acquire(fencepost_lock *lock, int64_t acquire_timeout, fencepost_grant **grant) {

@@ -1,4 +1,5 @@
 /* Claims. A claim is a contender whose grant may also be a result, and which has two more ends. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "internal.h"
@@ -10,6 +11,14 @@ struct claim_request {
     int64_t acquire_timeout;
 };
 
+static fencepost_result check_timeout(int64_t acquire_timeout) {
+    if (acquire_timeout > 0 || acquire_timeout == TRY)
+        return FENCEPOST_RESULT_OK;
+    return fault(
+        FENCEPOST_RESULT_NOT_POSITIVE,
+        "timeout is %" PRId64 " ms: give a positive duration; a claim with 0 does not wait", acquire_timeout);
+}
+
 /* Opens a contender and begins the claim. With the mutex. */
 static fencepost_result open_claim(fencepost_lock *lock, const void *what, fencepost_grant **claim) {
     const struct claim_request *request = what;
@@ -19,11 +28,13 @@ static fencepost_result open_claim(fencepost_lock *lock, const void *what, fence
 
     if (claimed == NULL)
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
-    if ((result = contender_open(lock, request->acquire_timeout, claim)) != FENCEPOST_RESULT_OK) {
+    if ((result = check_timeout(request->acquire_timeout)) != FENCEPOST_RESULT_OK ||
+        (result = contender_open(lock, request->acquire_timeout, claim)) != FENCEPOST_RESULT_OK) {
         free(claimed);
         return result;
     }
     claimed->of = idempotency_ref(request->of);
+    claimed->result = NULL;
     memcpy(claimed->key, request->key, size);
     (*claim)->claimed = claimed;
     return FENCEPOST_RESULT_OK;
@@ -202,8 +213,8 @@ static fencepost_result complete_start(fencepost_grant *claim, const void *conte
     return claim_end(claim, COMPLETE, content);
 }
 
-static fencepost_result complete_finish(fencepost_grant *claim) {
-    return claim_ended(claim, COMPLETE);
+static fencepost_result complete_finish(fencepost_grant *claim, bool waited) {
+    return claim_ended(claim, COMPLETE, waited);
 }
 
 static const struct operation complete = {
@@ -235,8 +246,8 @@ static fencepost_result leave_start(fencepost_grant *claim, const void *nothing)
     return claim_end(claim, LEAVE, nothing);
 }
 
-static fencepost_result leave_finish(fencepost_grant *claim) {
-    return claim_ended(claim, LEAVE);
+static fencepost_result leave_finish(fencepost_grant *claim, bool waited) {
+    return claim_ended(claim, LEAVE, waited);
 }
 
 static const struct operation leave = {

@@ -15,6 +15,13 @@ fencepost_result contender_fault(const fencepost_grant *contender) {
     return fault(contender->result, "%s", contender->detail);
 }
 
+/* Why its downgrade or its end was refused, as a result with a text. */
+fencepost_result contender_refusal(const fencepost_grant *contender) {
+    if (contender->refusal_detail == NULL)
+        return fault(contender->refusal, NULL);
+    return fault(contender->refusal, "%s", contender->refusal_detail);
+}
+
 bool contender_is_held(const fencepost_grant *contender) {
     return contender->stage == HELD || contender->stage == EXTENDING;
 }

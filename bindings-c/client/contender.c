@@ -6,8 +6,8 @@
 
 #include "internal.h"
 
-/* Writes the text of its end: the hub's detail, and what the client library reported about the command. */
-static void describe(fencepost_grant *contender, const fencepost_event *event) {
+/* Writes a text about an event: the hub's detail, and what the client library reported about the command. */
+static void describe(const fencepost_grant *contender, const fencepost_event *event, char **written) {
     const char *noted = client_noted(contender->client, event->cause_command);
     char text[512];
 
@@ -18,8 +18,8 @@ static void describe(fencepost_grant *contender, const fencepost_event *event) {
         event->kind == FENCEPOST_EVENT_KIND_LOST && contender->client->background_missing
             ? ": the operating system gives no thread, so nothing renews between calls"
             : "");
-    free(contender->detail);
-    contender->detail = strdup(text); /* without memory, the text is that of the result */
+    free(*written);
+    *written = strdup(text); /* without memory, the text is that of the result */
 }
 
 /* The contender has ended. Its key has to be closed later. */
@@ -79,7 +79,7 @@ static void finish_downgrade(fencepost_grant *contender, const fencepost_event *
     if (contender->downgrade != DOWNGRADING)
         return;
     if (refused)
-        describe(contender, event);
+        describe(contender, event, &contender->refusal_detail);
     contender->downgrade = refused ? DOWNGRADE_REFUSED : DOWNGRADED;
     contender->refusal = refused ? event->reason : FENCEPOST_RESULT_OK;
 }
@@ -90,14 +90,15 @@ static void refuse(fencepost_grant *contender, const fencepost_event *event) {
         finish_downgrade(contender, event); /* the grant is unchanged */
         return;
     }
-    describe(contender, event);
     if (contender->end == NO_END) {
+        describe(contender, event, &contender->detail);
         contender->retry_after = event->retry_after;
         contender->record = event->record == NULL ? NULL : record_copy(event->record);
         end(contender, event->reason);
         return;
     }
     /* The claim goes on, and may be ended in another way. */
+    describe(contender, event, &contender->refusal_detail);
     contender->stage = contender->lost ? LAPSED : HELD;
     contender->refusal = event->reason;
 }
@@ -151,7 +152,7 @@ static void on_event(fencepost_grant *contender, const fencepost_event *event) {
         break;
     case FENCEPOST_EVENT_KIND_LOST:
         contender->lost = true;
-        describe(contender, event);
+        describe(contender, event, &contender->detail);
         if (contender->claimed != NULL && contender->taken)
             lapse(contender, event->reason);
         else
@@ -297,11 +298,14 @@ void contender_forget(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
 
     free(contender->detail);
+    free(contender->refusal_detail);
     free(contender->foreign_node);
     fencepost_contenders_free(contender->found);
     fencepost_record_free(contender->record);
-    if (contender->claimed != NULL)
+    if (contender->claimed != NULL) {
         idempotency_unref(contender->claimed->of);
+        claim_forget_result(contender);
+    }
     free(contender->claimed);
     free(contender);
     fencepost_client_unref(client);

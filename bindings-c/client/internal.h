@@ -36,8 +36,10 @@ struct fencepost_grant {
     char *foreign_node;           /* the node of a contender of another layout, or NULL */
     fencepost_contenders *found;  /* for an inspection, which is a contender without a grant */
     struct fencepost_grant *next; /* in the bucket of its key */
+    bool extended;                /* the program has begun to extend it */
     enum downgrade downgrade;
-    fencepost_result refusal; /* why the downgrade was refused */
+    fencepost_result refusal; /* why the downgrade, or the end of a claim, was refused */
+    char *refusal_detail;     /* the text of the refusal; NULL: the result's own */
     uint64_t reach_by;        /* for an acquire: until when the first connection has to exist */
     bool untaken;             /* for an attempt: the program has not taken the grant */
     uint64_t take_by;         /* ... and, once granted, until when it has to */
@@ -49,12 +51,14 @@ struct fencepost_grant {
     struct claimed *claimed;  /* for a claim; NULL for a lock and for a single step */
     uint64_t takeovers;       /* for a claim */
     enum end end;             /* for a claim: the end whose result no call has returned yet */
+    uint64_t ends;            /* for a claim: how many ends have begun */
     bool taken;               /* the program has taken it */
 };
 
-/* Which operation a claim is for. */
+/* Which operation a claim is for, and the result of its completion, until a call has returned what became of it. */
 struct claimed {
     fencepost_idempotency *of;
+    struct result *result; /* or NULL */
     char key[];
 };
 
@@ -118,13 +122,14 @@ uint64_t deadlines_until(const fencepost_client *client);
 
 /* conditions.c */
 fencepost_result contender_fault(const fencepost_grant *contender);
+fencepost_result contender_refusal(const fencepost_grant *contender);
 bool contender_is_held(const fencepost_grant *contender);
 bool contender_wait(fencepost_grant *contender, client_condition *condition, uint64_t deadline);
 client_condition contender_decided, contender_over, contender_ended, contender_extended, contender_downgraded,
     contender_revoke_requested;
 
 /* contender.c */
-#define TRY 0 /* an acquire timeout that `fencepost_hub_acquire` would refuse */
+#define TRY INT64_MIN /* an acquire timeout that `fencepost_hub_acquire` would refuse */
 fencepost_result contender_open(fencepost_lock *lock, int64_t acquire_timeout, fencepost_grant **contender);
 void contender_event(fencepost_client *client, uint64_t key, const fencepost_event *event);
 void contender_closed(fencepost_grant *contender);
@@ -151,12 +156,14 @@ struct content {
     size_t size;
 };
 fencepost_result claim_end(fencepost_grant *claim, enum end end, const struct content *content);
-fencepost_result claim_ended(fencepost_grant *claim, enum end end);
+fencepost_result claim_ended(fencepost_grant *claim, enum end end, bool waited);
+void claim_forget_result(fencepost_grant *claim);
 
 /* operations.c */
 struct operation {
     fencepost_result (*start)(fencepost_grant *grant, const void *what);
-    fencepost_result (*finish)(fencepost_grant *grant);
+    /* `waited`: the call has waited for this end of the claim, so it returns its result even if another call has. */
+    fencepost_result (*finish)(fencepost_grant *grant, bool waited);
     client_condition *is_finished;
     uint64_t limit;        /* how long the blocking form waits, in microseconds */
     fencepost_result late; /* what it returns after that */

@@ -2,12 +2,39 @@
  *
  * Each call has three forms. One blocks. The other two are for a program with an event loop: the first of them begins,
  * and the second one returns `PENDING` until the server has answered. */
-#include <stdlib.h>
-
 #include "internal.h"
 
 static uint64_t deadline(uint64_t limit) {
     return limit == FENCEPOST_NEVER ? FENCEPOST_NEVER : fencepost_now() + limit;
+}
+
+/* A call that waits for the answer to what it has begun. */
+struct wait {
+    fencepost_grant *grant;
+    const struct operation *operation;
+    uint64_t ends; /* of the claim, when the call has begun */
+};
+
+/* The server has answered; or another call has had the answer, and has begun another end of the claim. */
+static bool is_answered(const void *subject) {
+    const struct wait *wait = subject;
+
+    return wait->grant->ends != wait->ends || wait->operation->is_finished(wait->grant);
+}
+
+static fencepost_result wait_and_finish(fencepost_grant *grant, const struct operation *operation) {
+    struct wait wait = {grant, operation, grant->ends};
+    fencepost_result result;
+
+    client_wait(grant->client, &grant->waiters, is_answered, &wait, deadline(operation->limit));
+    if (grant->ends != wait.ends)
+        return fault(
+            FENCEPOST_RESULT_NOT_HELD,
+            "the server has refused this end of the claim, and another thread has begun another one");
+    result = operation->finish(grant, true);
+    if (result == FENCEPOST_RESULT_PENDING && operation->late != FENCEPOST_RESULT_PENDING)
+        result = fault(operation->late, NULL);
+    return result;
 }
 
 fencepost_result operation_run(fencepost_grant *grant, const struct operation *operation, const void *what) {
@@ -16,12 +43,8 @@ fencepost_result operation_run(fencepost_grant *grant, const struct operation *o
     if (result != FENCEPOST_RESULT_OK)
         return result;
     if ((result = client_may_block(grant->client)) == FENCEPOST_RESULT_OK &&
-        (result = operation->start(grant, what)) == FENCEPOST_RESULT_OK) {
-        contender_wait(grant, operation->is_finished, deadline(operation->limit));
-        result = operation->finish(grant);
-        if (result == FENCEPOST_RESULT_PENDING && operation->late != FENCEPOST_RESULT_PENDING)
-            result = fault(operation->late, NULL);
-    }
+        (result = operation->start(grant, what)) == FENCEPOST_RESULT_OK)
+        result = wait_and_finish(grant, operation);
     client_leave(grant->client);
     return result;
 }
@@ -41,7 +64,7 @@ fencepost_result operation_finish(fencepost_grant *grant, const struct operation
 
     if (result != FENCEPOST_RESULT_OK)
         return result;
-    result = operation->finish(grant);
+    result = operation->finish(grant, false);
     client_unlock(grant->client);
     return result;
 }
@@ -62,16 +85,21 @@ static fencepost_result extend_start(fencepost_grant *grant, const void *nothing
         return result;
     grant->client->moved = true;
     result = fencepost_hub_extend(grant->client->hub, fencepost_now(), grant->key);
-    if (result == FENCEPOST_RESULT_OK)
+    if (result == FENCEPOST_RESULT_OK) {
         grant->stage = EXTENDING;
+        grant->extended = true;
+    }
     return result;
 }
 
-static fencepost_result extend_finish(fencepost_grant *grant) {
+static fencepost_result extend_finish(fencepost_grant *grant, bool waited) {
     fencepost_result result = require_held(grant);
 
+    (void)waited;
     if (result != FENCEPOST_RESULT_OK)
         return result;
+    if (!grant->extended)
+        return fault(FENCEPOST_RESULT_NOT_HELD, "no extend of this grant has begun: call fencepost_extend_start");
     return grant->stage == EXTENDING ? FENCEPOST_RESULT_PENDING : FENCEPOST_RESULT_OK;
 }
 
@@ -114,9 +142,9 @@ static fencepost_result release_start(fencepost_grant *grant, const void *nothin
     return result;
 }
 
-static fencepost_result release_finish(fencepost_grant *grant) {
+static fencepost_result release_finish(fencepost_grant *grant, bool waited) {
     if (grant->claimed != NULL)
-        return claim_ended(grant, RELEASE);
+        return claim_ended(grant, RELEASE, waited);
     if (grant->lost)
         return contender_fault(grant);
     if (grant->stage == RELEASING)
@@ -157,9 +185,10 @@ static fencepost_result downgrade_start(fencepost_grant *grant, const void *noth
     return result;
 }
 
-static fencepost_result downgrade_finish(fencepost_grant *grant) {
+static fencepost_result downgrade_finish(fencepost_grant *grant, bool waited) {
     fencepost_result result = require_held(grant);
 
+    (void)waited;
     if (result != FENCEPOST_RESULT_OK)
         return result;
     switch (grant->downgrade) {
@@ -168,11 +197,8 @@ static fencepost_result downgrade_finish(fencepost_grant *grant) {
     case DOWNGRADED:
         return FENCEPOST_RESULT_OK;
     case DOWNGRADE_REFUSED:
-        result = grant->detail == NULL ? fault(grant->refusal, NULL) : fault(grant->refusal, "%s", grant->detail);
-        free(grant->detail);
-        grant->detail = NULL;
         grant->downgrade = NO_DOWNGRADE;
-        return result;
+        return contender_refusal(grant);
     case NO_DOWNGRADE:
         break;
     }

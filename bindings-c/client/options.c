@@ -34,9 +34,10 @@ struct gap {
 
 /* Server, kind, name and prefix come first. */
 #define MOST_SETTINGS (4 + COUNT(members))
-#define MOST_TEXTS 256
+/* The hub's own limit. */
+#define MOST_TEXTS 64
 
-/* Settings while the client gathers them. It refuses what is far beyond the hub's own limits. */
+/* Settings while the client gathers them. It refuses what has no place here. */
 struct gathered {
     fencepost_setting settings[MOST_SETTINGS];
     size_t count;
@@ -78,8 +79,10 @@ add_texts(struct gathered *all, const char *key, const char *const *texts, size_
         return FENCEPOST_RESULT_OK;
     if (texts == NULL && count > 0)
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
-    if (count > MOST_TEXTS - all->text_count)
-        return fault(FENCEPOST_RESULT_INVALID_OPTION, "%zu %s are too many: give at most %d", count, key, MOST_TEXTS);
+    if (count > MOST_TEXTS)
+        return fault(
+            FENCEPOST_RESULT_INVALID_OPTION, "%s is \"%zu names\": a multi-lock takes from 1 to %d names", key, count,
+            MOST_TEXTS);
     for (i = 0; i < count; i++) {
         if (texts[i] == NULL)
             return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);

@@ -417,7 +417,7 @@ fencepost_result fencepost_extend(fencepost_grant *grant);
 /** Begins to extend the grant. */
 fencepost_result fencepost_extend_start(fencepost_grant *grant);
 
-/** Returns the result of an extend without waiting: `PENDING`, success, or 4xx. */
+/** Returns the result of an extend without waiting: `PENDING`, success, 4xx, or `NOT_HELD` if no extend has begun. */
 fencepost_result fencepost_extend_finish(fencepost_grant *grant);
 
 /**

@@ -184,7 +184,9 @@ fencepost_claim_derive(const fencepost_grant *claim, const char *step, char deri
  *
  * Errors: 3xx if the server refused, and the claim goes on. 4xx if the claim is lost: `SUPERSEDED` if another attempt
  * has claimed the operation; `LEASE_ENDED` if the server has not answered, and a repeated call asks it again.
- * `NOT_HELD` if the claim has ended before. `INVALID_OPTION` for a longer result. `NOT_A_CLAIM`. `WOULD_BLOCK`.
+ * `NOT_HELD` if the claim has ended before, or if a completion with another result has begun. A call with the same tag
+ * and result as a completion in progress waits for that one. `INVALID_OPTION` for a longer result. `NOT_A_CLAIM`.
+ * `WOULD_BLOCK`.
  */
 fencepost_result fencepost_complete(fencepost_grant *claim, const void *bytes, size_t size);
 

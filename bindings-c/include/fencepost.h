@@ -1424,7 +1424,8 @@ void fencepost_address_free(struct fencepost_address *address);
  * Returns the text of the last failed call of **this thread**: what was wrong, and with which value. Each
  * thread has a text of its own, as with `dlerror`. So threads that share a client do not overwrite each
  * other's texts. The text is NUL-terminated and never NULL. It is valid until the next call by this thread
- * fails.
+ * fails. So do not call it in an argument list beside the call whose error it is to tell: C does not say
+ * which of the two comes first.
  */
 const char *fencepost_detail(void);
 

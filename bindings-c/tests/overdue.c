@@ -172,6 +172,9 @@ static void unknown_host_is_told(void) {
     CHECK_FAULT(
         fencepost_acquire(client, new_name("unknown"), FENCEPOST_FOREVER, &grant), FENCEPOST_RESULT_UNREACHABLE,
         "no-such-host.invalid:6379 (");
+    CHECK_FAULT(
+        fencepost_acquire(client, new_name("unknown"), BRIEF, &grant), FENCEPOST_RESULT_UNREACHABLE,
+        "no-such-host.invalid: ");
     close_client(client);
 }
 

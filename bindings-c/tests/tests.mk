@@ -29,6 +29,7 @@ WITH_reach_redis := tests/relay.c
 WITH_faults := tests/waiting.c
 WITH_faults_zookeeper := tests/waiting.c
 WITH_faults_redis := tests/waiting.c tests/relay.c
+WITH_ends := tests/relay.c
 WITH_ipv6_zookeeper := tests/relay.c
 WITH_verdicts_zookeeper := $(OBJ)/zookeeper/drivers/zookeeper/verdict.o
 # The driver itself, so that the tests can record what it reports to the hub.
@@ -76,7 +77,7 @@ $(TESTS)/%-given: tests/%.c $$(WITH_%) tests/support.c tests/support.h tests/che
 
 $(TESTS)/fuzz $(TESTS)/fuzz_values: tests/chance.h
 
-$(TESTS)/idempotency $(TESTS)/single_steps $(TESTS)/sweep $(TESTS)/given_redis: tests/idempotency.h
+$(TESTS)/idempotency $(TESTS)/ends $(TESTS)/limits $(TESTS)/single_steps $(TESTS)/sweep $(TESTS)/given_redis: tests/idempotency.h
 
 $(TESTS)/header: tests/header.cc $(SHARED) $(HEADERS)
 	@mkdir -p $(@D)
@@ -124,10 +125,10 @@ $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(I
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(wildcard examples/*.c))
 # Those that wait for long come first, so that no line of the tests ends long after the others.
 SUITES := silence_zookeeper-threaded silence_zookeeper overdue overdue-threaded faults_zookeeper faults_zookeeper-threaded \
-    faults crowd-given attach verdicts_redis idempotency single_steps sweep turns silence_redis faults_redis close late close_again crowd-threaded scarce \
+    faults crowd-given attach verdicts_redis idempotency ends single_steps sweep turns silence_redis faults_redis close late close_again crowd-threaded scarce \
     close_again-threaded given_zookeeper poll_loop fork threads crowd faults-threaded close-threaded single kinds event_loop \
     client inspection owners downgrade late-threaded threads-threaded fork-threaded reach_redis \
-    testing hub addresses options scopes fuzz fuzz_values owners_threads wakes wakes-threaded kinds_zookeeper given_redis bad_input names process verdicts_zookeeper requests_zookeeper watches_zookeeper \
+    testing hub addresses options limits scopes fuzz fuzz_values owners_threads wakes wakes-threaded kinds_zookeeper given_redis bad_input names process verdicts_zookeeper requests_zookeeper watches_zookeeper \
     ipv6_zookeeper numbers_zookeeper failover_redis client-threaded process-threaded kinds-threaded kinds_zookeeper-threaded \
     event_loop-threaded watches_zookeeper-threaded ipv6_zookeeper-threaded numbers_zookeeper-threaded \
     writes_zookeeper-threaded $(if $(filter yes,$(ZOOKEEPER_ST)),writes_zookeeper) $(if $(filter yes,$(TLS)),tls)
@@ -163,7 +164,7 @@ test-install: all
 
 # Without servers.
 test-local: test-programs
-	tests/run $(TESTS) hub addresses options scopes fuzz fuzz_values transcripts header two_rust_libraries
+	tests/run $(TESTS) hub addresses options limits scopes fuzz fuzz_values transcripts header two_rust_libraries
 
 # The same under memcheck. (The faults take their time even without it.)
 test-valgrind: test-programs
@@ -172,7 +173,7 @@ test-valgrind: test-programs
 	    $(PYTHON) ../tests/servers run -- tests/run $(TESTS) $(filter-out static static-% header,$(notdir $(PROGRAMS)))
 
 # What concerns Redis with the newest hiredis, beside the oldest that is supported, which is the system's.
-NEWEST := given_redis given_redis_tls idempotency single_steps attach turns close client wakes late overdue crowd bad_input event_loop threads verdicts_redis faults_redis silence_redis \
+NEWEST := given_redis given_redis_tls idempotency ends single_steps attach turns close client wakes late overdue crowd bad_input event_loop threads verdicts_redis faults_redis silence_redis \
     failover_redis reach_redis $(if $(filter yes,$(TLS)),tls)
 HIREDIS_NEWEST := $(abspath ../build/hiredis)
 .PHONY: test-newest newest-programs build-newest
@@ -191,7 +192,7 @@ test-asan:
 
 # What threads share, with the C libraries built for ThreadSanitizer: those tests that run threads.
 THREADED_TESTS := client wakes faults_zookeeper silence_zookeeper watches_zookeeper threads crowd late overdue close close_again
-THREADED_TESTS += $(THREADED_TESTS:%=%-threaded) crowd-given given_zookeeper given_redis faults_redis idempotency
+THREADED_TESTS += $(THREADED_TESTS:%=%-threaded) crowd-given given_zookeeper given_redis faults_redis idempotency ends
 test-tsan:
 	LD_LIBRARY_PATH=$(abspath $(BUILD)-tsan/lib) $(MAKE) --no-print-directory BUILD=$(BUILD)-tsan SANITIZE="-fsanitize=thread -fno-omit-frame-pointer" \
 	    $(THREADED_TESTS:%=$(BUILD)-tsan/tests/%)

@@ -291,7 +291,7 @@ fn no_call_waits_for_a_runtime_that_is_gone() {
         );
         assert_eq!(
             soon(lock_of_the_gone.acquire()).await.unwrap_err().name(),
-            "client-closed"
+            "connection-closed"
         );
         let granted = soon(lock.acquire()).await.unwrap();
         soon(granted.release()).await.unwrap();

@@ -125,13 +125,26 @@ fn any_executor_may_acquire_and_release() {
 fn a_grant_is_lost_when_its_runtime_ends_however_early() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     // Nothing here waits, so the runtime has not polled the client's task when it ends.
-    let (client, grant) = runtime.block_on(async {
+    let (client, lock, grant) = runtime.block_on(async {
         let client = fencepost::connect("memory:").await.unwrap();
-        let grant = client.lock("early").unwrap().acquire().await.unwrap();
-        (client, grant)
+        let lock = client.lock("early").unwrap();
+        let grant = lock.acquire().await.unwrap();
+        (client, lock, grant)
     });
     drop(runtime);
     assert!(!grant.is_valid());
-    assert_eq!(elsewhere(grant.lost()).reason(), Loss::ConnectionClosed);
+    let lost = elsewhere(grant.lost());
+    assert_eq!(lost.reason(), Loss::ConnectionClosed);
+    // Nobody has closed the client, so later calls have the same reason.
+    let why = "the client's runtime was shut down: make the client in a runtime that lives as long";
+    for text in [
+        lost.to_string(),
+        elsewhere(lock.acquire()).unwrap_err().to_string(),
+        client.lock("late").unwrap_err().to_string(),
+        client.idempotency("late").unwrap_err().to_string(),
+    ] {
+        assert!(text.contains(why), "{text}");
+    }
     elsewhere(client.close()).unwrap();
+    assert_eq!(client.lock("late").unwrap_err().name(), "client-closed");
 }

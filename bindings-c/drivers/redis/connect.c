@@ -25,10 +25,13 @@ static void make(struct link *link) {
     fencepost_lookup_end();
     link->trouble[0] = '\0';
     if (context == NULL || context->err != 0) {
-        snprintf(link->trouble, sizeof link->trouble, "%s", context == NULL ? "out of memory" : context->errstr);
+        const char *why = context == NULL ? "out of memory" : context->errstr;
+
+        /* Such as an unknown name, which the library does not repeat. */
+        snprintf(link->trouble, sizeof link->trouble, "%.60s: %.90s", driver->host, why);
+        link_note_absence(link, why);
         if (context != NULL)
             redisAsyncFree(context);
-        link_note_absence(link, link->trouble);
         return;
     }
     redisEnableKeepAlive(&context->c);

@@ -199,17 +199,18 @@ impl Contender {
             .await
     }
 
-    /// Ends a claim and waits for the server's confirmation. A claim that the server has not ended can be ended again.
+    /// Ends a claim and waits for the server's confirmation. A claim that the server has not ended can be ended again. The
+    /// end of a call that was cancelled goes on, and a call for the same end returns its result.
     pub(super) async fn end_claim(&self, intent: Intent) -> Result<Answer, Error> {
         self.shared.engine.check_process()?;
         self.not_over()?;
-        let (verdict, commands) = self.shared.engine.intent(self.key, intent);
+        let (number, commands) = self.shared.engine.end_claim(self.key, intent);
         let mut in_flight = InFlight::new(&self.shared.engine, self.key, commands);
-        verdict.map_err(|misuse| self.end_or(misuse.into()))?;
+        let number = number.map_err(|misuse| self.end_or(misuse.into()))?;
         in_flight
             .until(&self.shared_state, |state| match &state.end {
                 Some(end) => Some(Err(end.error())),
-                None => state.answer.clone(),
+                None => state.take_answer(number),
             })
             .await
     }

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fencepost_core::{
-    Cause, CommandId, Event, Found, Grant, Instant, Loss, Misuse, Refusal, Settings, claim::Record,
+    Cause, CommandId, Event, Found, Grant, Instant, Intent, Loss, Misuse, Refusal, Settings, claim::Record,
 };
 use tokio::sync::Notify;
 
@@ -61,6 +61,10 @@ pub(crate) struct ContenderState {
     pub(crate) lost: Option<Lost>,
     /// The result of the end of a claim.
     pub(crate) answer: Option<Result<Answer, Error>>,
+    /// The end of a claim whose result no call has returned yet.
+    ending: Option<Intent>,
+    /// How many ends of a claim have begun.
+    ends: u64,
     pub(crate) end: Option<End>,
     /// No contender uses its machine any more, so its watches are of no use.
     pub(super) unwatched: bool,
@@ -275,6 +279,31 @@ impl SharedState {
 }
 
 impl ContenderState {
+    /// The number of the end of a claim that is in progress, or whose success no call has returned yet, if it is this end.
+    pub(super) fn running_end(&self, intent: &Intent) -> Option<u64> {
+        let goes_on = !matches!(self.answer, Some(Err(_)));
+        (goes_on && self.ending.as_ref() == Some(intent)).then_some(self.ends)
+    }
+
+    /// The end of a claim begins. Returns its number.
+    pub(super) fn begin_end(&mut self, intent: Intent) -> u64 {
+        self.answer = None;
+        self.ending = Some(intent);
+        self.ends += 1;
+        self.ends
+    }
+
+    /// The result of an end of a claim, for a call that has waited for it. After a refusal, another call may have begun
+    /// another end.
+    pub(crate) fn take_answer(&mut self, number: u64) -> Option<Result<Answer, Error>> {
+        if self.ends != number {
+            return Some(Err(Misuse::NotHeld.into()));
+        }
+        let answer = self.answer.clone()?;
+        self.ending = None;
+        Some(answer)
+    }
+
     /// The end of a claim has succeeded.
     fn end_claim(&mut self, answer: Answer) {
         self.answer = Some(Ok(answer));

@@ -164,6 +164,11 @@ impl Engine {
         self.put(Awaits::Only(key), |state, now| state.intent(now, key, intent))
     }
 
+    /// Begins an end of a claim, or joins it. Returns its number.
+    pub(crate) fn end_claim(&self, key: Key, intent: Intent) -> (Result<u64, Misuse>, Vec<CommandFuture>) {
+        self.put(Awaits::Only(key), |state, now| state.end_claim(now, key, intent))
+    }
+
     /// Stores which commands a task awaits itself. The background task recalls them if the task takes too long.
     pub(super) fn delegate(&self, delegated: &Arc<DelegatedCommands>) {
         let earlier = {

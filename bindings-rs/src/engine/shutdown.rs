@@ -8,12 +8,12 @@ use fencepost_core::{Loss, Refusal};
 use super::{
     contender_state::{End, SharedState},
     inputs::Engine,
-    state::Awaits,
+    state::{ABANDONED, Awaits},
 };
 use crate::{DriverFailed, Error, Lost, Native, Refused, clock};
 
 impl Engine {
-    /// Fails if the client has been closed, or has failed.
+    /// Fails if the client has been closed or abandoned, or has failed.
     pub(crate) fn check_open(&self) -> Result<(), Error> {
         self.state().check_open()
     }
@@ -42,7 +42,7 @@ impl Engine {
     pub(crate) fn shutdown(&self) {
         let contenders = self
             .put(Awaits::Nothing, |state, _now| {
-                state.closed = true;
+                (state.closed, state.abandoned) = (true, false);
                 state.hub.shutdown();
                 mem::take(&mut state.contenders)
             })
@@ -57,8 +57,12 @@ impl Engine {
 
     /// The background task has ended, so no outcome or notice will come.
     pub(crate) fn abandon(&self) {
+        {
+            let mut state = self.state();
+            state.abandoned = !state.closed;
+        }
         self.end_all(|contender, held| {
-            let detail = Some("the client's runtime was shut down".into());
+            let detail = Some(ABANDONED.into());
             if held {
                 End::Lost(Lost::new(Loss::ConnectionClosed, detail, None).of(&contender.lock))
             } else {

@@ -4,7 +4,7 @@ use alloc::{collections::VecDeque, sync::Arc};
 use core::{pin::pin, time::Duration};
 
 use fencepost_core::{
-    CommandId, Event, Instant, Intent, Key, Misuse, Output, lowered::Notice, sorted::SortedMap,
+    CommandId, Event, Instant, Intent, Key, Misuse, Output, Refusal, lowered::Notice, sorted::SortedMap,
 };
 use fencepost_models::hub::Hub;
 use futures_util::{
@@ -21,6 +21,10 @@ use super::{
     unclaimed::Unclaimed,
 };
 use crate::{DriverFailed, Error, Native, Refused};
+
+/// Why a client is of no use whose runtime has ended.
+pub(super) const ABANDONED: &str =
+    "the client's runtime was shut down: make the client in a runtime that lives as long";
 
 /// How long a release waits for the server's confirmation.
 const CONFIRM_WITHIN: Duration = Duration::from_secs(5);
@@ -47,6 +51,8 @@ pub(super) struct State {
     pub(super) contender_ids: ContenderIds,
     pub(super) connection: ConnectionStatus,
     pub(super) closed: bool,
+    /// Its runtime has ended before it was closed.
+    pub(super) abandoned: bool,
     /// Why the client library could not be used, if that has ended the client.
     pub(super) failed: Option<DriverFailed>,
 }
@@ -96,14 +102,19 @@ impl State {
             contender_ids: ContenderIds::new(),
             connection: ConnectionStatus::default(),
             closed: false,
+            abandoned: false,
             failed: None,
         }
     }
 
-    /// Fails if the client has been closed, or has failed.
+    /// Fails if the client has been closed or abandoned, or has failed.
     pub(super) fn check_open(&self) -> Result<(), Error> {
         match &self.failed {
             Some(failed) => Err(failed.clone().into()),
+            None if self.abandoned => {
+                let detail = Some(ABANDONED.into());
+                Err(Refused::new(Refusal::ConnectionClosed, detail, None).into())
+            }
             None if self.closed => Err(Misuse::Closed.into()),
             None => Ok(()),
         }
@@ -116,9 +127,7 @@ impl State {
         let Some(contender) = self.contenders.get(&key) else {
             return Ok(());
         };
-        if contender.is_claim {
-            contender.state().answer = None;
-        } else if releases {
+        if releases && !contender.is_claim {
             contender.state().releasing = true;
             self.releases.push_back((now.plus(CONFIRM_WITHIN), key));
         }
@@ -126,6 +135,18 @@ impl State {
             contender.state().downgrade = None;
         }
         Ok(())
+    }
+
+    /// Begins an end of a claim, or joins this end if it has begun. Returns its number.
+    pub(super) fn end_claim(&mut self, now: Instant, key: Key, intent: Intent) -> Result<u64, Misuse> {
+        let Some(contender) = self.contenders.get(&key).cloned() else {
+            return Err(Misuse::NotHeld);
+        };
+        if let Some(number) = contender.state().running_end(&intent) {
+            return Ok(number);
+        }
+        self.intent(now, key, intent.clone())?;
+        Ok(contender.state().begin_end(intent))
     }
 
     /// Polls all outputs: passes commands to the driver in their order, and stores events.

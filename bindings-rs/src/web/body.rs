@@ -73,6 +73,11 @@ impl Body {
         Self::new(Frames(frames.into_iter().collect()))
     }
 
+    /// An empty body from which no server concludes a length.
+    pub(super) fn of_unknown_size() -> Self {
+        Self::new(UnknownSize)
+    }
+
     /// A body whose frames a task sends. `length` is its length, if it is known.
     pub(super) fn of_pieces(pieces: Receiver<Piece>, length: Option<u64>) -> Self {
         Self::new(Pieces {
@@ -131,6 +136,17 @@ impl http_body::Body for Frames {
         let sizes = self.0.iter().map(|frame| frame.as_ref().ok().map(size_of_data));
         let size: Option<u64> = sizes.sum();
         size.map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}
+
+struct UnknownSize;
+
+impl http_body::Body for UnknownSize {
+    type Data = Bytes;
+    type Error = BodyError;
+
+    fn poll_frame(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Polled {
+        Poll::Ready(None)
     }
 }
 

@@ -87,7 +87,7 @@ impl Settings {
         let request = Request::from_parts(parts, Body::whole(body));
         match claimed {
             Ok(Claimed::Run(claim)) => Ok(Entry::Run(claim, request)),
-            Ok(Claimed::Replayed(record)) => match stored::replay(&record) {
+            Ok(Claimed::Replayed(record)) => match stored::replay(&record, request.method()) {
                 Some(response) => Ok(Entry::Answer(response)),
                 None => Err(Answer::Problem(&answers::CORRUPT_RECORD)),
             },

@@ -9,7 +9,10 @@
 //!   other services. The layer ends the claim.
 //! - A handler with a claim runs in a task of its own. If the client hangs up, the handler and the completion go on. When
 //!   the server stops, [`IdempotencyLayer::idle`] waits for such handlers.
+//! - Task-locals of tokio that were set outside of the layer do not reach such a handler: put them into the request's
+//!   extensions. With the feature `tracing`, the handler runs in the span of the request.
 //! - A handler that panics leaves its claim. The layer passes the panic on to the server unchanged.
+//! - A body that ends before its `Content-Length` has failed: its claim is left, and the client gets no end of the body.
 //! - The layer reads the body, and passes it on as a [`Body`] without trailers.
 //!
 //! [HTTP format]: https://github.com/fencepost/fencepost/blob/main/docs/reference/http.md
@@ -19,6 +22,7 @@ mod body;
 mod form;
 mod gate;
 mod layer;
+mod length;
 mod run;
 mod settings;
 mod stored;

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, resume_unwind};
 
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt as _;
-use http::{Request, Response, StatusCode, response::Parts};
+use http::{Method, Request, Response, StatusCode, response::Parts};
 use http_body::{Body as _, Frame};
 use http_body_util::BodyExt as _;
 use tokio::sync::{mpsc, oneshot};
@@ -15,7 +15,7 @@ use tower_service::Service;
 use super::{
     answers::{Answer, End},
     body::{Body, BodyError, Piece, size_of_data},
-    gate::length_of,
+    length::Length,
     settings::Settings,
     stored::{FALSE, STORED, TAG, encode, encode_status, replay},
 };
@@ -49,11 +49,12 @@ where
     let mut protected = Protected {
         settings,
         claim,
+        method: request.method().clone(),
         head: Some(head),
         pieces: None,
         is_ended: false,
     };
-    runtime.spawn(async move {
+    runtime.spawn(in_span(async move {
         let handled = AssertUnwindSafe(async {
             let response = inner.call(request).await?;
             protected.respond(response.map(Body::new)).await;
@@ -65,7 +66,7 @@ where
             Err(panic) => protected.fail(Failure::Panic(panic)).await,
         }
         drop(running);
-    });
+    }));
     match response.await {
         Ok(Ok(response)) => Ok(response),
         Ok(Err(Failure::Error(error))) => Err(error),
@@ -74,6 +75,17 @@ where
         // The runtime was shut down.
         Err(_) => Ok(Answer::FAILED.response()),
     }
+}
+
+/// In the span of the caller, as without the layer.
+#[cfg(feature = "tracing")]
+fn in_span<F: Future>(future: F) -> impl Future<Output = F::Output> {
+    tracing::Instrument::in_current_span(future)
+}
+
+#[cfg(not(feature = "tracing"))]
+const fn in_span<F: Future>(future: F) -> F {
+    future
 }
 
 /// Counts a handler, until it is dropped.
@@ -97,6 +109,7 @@ impl Drop for Running {
 struct Protected<E> {
     settings: Arc<Settings>,
     claim: Arc<Claim>,
+    method: Method,
     /// Where the response goes, until it has gone.
     head: Option<oneshot::Sender<Result<Response<Body>, Failure<E>>>>,
     /// Where the frames of a stream go, unless the client has hung up.
@@ -117,28 +130,32 @@ enum Ended {
 impl<E> Protected<E> {
     async fn respond(&mut self, response: Response<Body>) {
         let (parts, mut body) = response.into_parts();
-        let length = length_of(&parts.headers).or_else(|| body.size_hint().exact());
-        let most = self.settings.max_result as u64;
-        let is_held = |size: u64| length.is_some_and(|length| length.max(size) <= most);
+        let length = Length::of(&self.method, &parts, &body);
         let (mut frames, mut size) = (Vec::new(), 0);
-        while !body.is_end_stream() {
-            if !is_held(size) {
+        let failed = loop {
+            if !length.is_held(size, self.settings.max_result as u64) {
                 return self.stream(parts, frames, body, length).await;
+            }
+            if body.is_end_stream() {
+                break None;
             }
             match body.frame().await {
                 Some(Ok(frame)) => {
                     size += size_of_data(&frame);
                     frames.push(frame);
                 }
-                Some(Err(error)) => {
-                    self.give_up(End::Leave).await;
-                    let frames = frames.into_iter().map(Ok).chain([Err(error)]);
-                    return self.send(Response::from_parts(parts, Body::of_frames(frames)));
-                }
-                None => break,
+                Some(Err(error)) => break Some(error),
+                None => break None,
+            }
+        };
+        match failed.or_else(|| length.lacks(size)) {
+            None => self.finish(parts, frames).await,
+            Some(error) => {
+                self.give_up(End::Leave).await;
+                let frames = frames.into_iter().map(Ok).chain([Err(error)]);
+                self.send(Response::from_parts(parts, Body::of_frames(frames)));
             }
         }
-        self.finish(parts, frames).await;
     }
 
     /// Stores a response that is here as a whole, and sends it.
@@ -168,13 +185,13 @@ impl<E> Protected<E> {
     }
 
     /// Sends a response that cannot be stored, frame by frame. Those that are read already come first.
-    async fn stream(&mut self, parts: Parts, read: Vec<Frame<Bytes>>, mut body: Body, length: Option<u64>) {
+    async fn stream(&mut self, parts: Parts, read: Vec<Frame<Bytes>>, mut body: Body, length: Length) {
         let status = parts.status;
         let (pieces, receiver) = mpsc::channel(1);
         self.pieces = Some(pieces);
         self.send(Response::from_parts(
             self.marked(parts),
-            Body::of_pieces(receiver, length),
+            Body::of_pieces(receiver, length.announced),
         ));
         let mut read = read.into_iter();
         let mut size = 0;
@@ -186,17 +203,17 @@ impl<E> Protected<E> {
             match next {
                 Some(Ok(frame)) => {
                     size += size_of_data(&frame);
-                    let is_at_end = read.len() == 0 && body.is_end_stream();
-                    if is_at_end || frame.is_trailers() || length.is_some_and(|length| size >= length) {
+                    let is_at_end = frame.is_trailers() || read.len() == 0 && body.is_end_stream();
+                    if length.is_reached(size) || is_at_end && length.lacks(size).is_none() {
                         self.end_stream(status).await;
                     }
                     self.pass(Piece::Frame(frame)).await;
                 }
-                Some(Err(error)) => {
-                    self.give_up(End::Leave).await;
-                    return self.pass(Piece::Failed(error)).await;
-                }
+                Some(Err(error)) => return self.fail_stream(error).await,
                 None => {
+                    if let Some(error) = length.lacks(size) {
+                        return self.fail_stream(error).await;
+                    }
                     self.end_stream(status).await;
                     return self.pass(Piece::End).await;
                 }
@@ -210,6 +227,11 @@ impl<E> Protected<E> {
         }
     }
 
+    async fn fail_stream(&mut self, error: BodyError) {
+        self.give_up(End::Leave).await;
+        self.pass(Piece::Failed(error)).await;
+    }
+
     /// Ends the claim as the status says.
     async fn end(&mut self, status: StatusCode, result: Vec<u8>) -> Ended {
         let end = self.settings.end_of(status);
@@ -220,7 +242,9 @@ impl<E> Protected<E> {
         self.is_ended = true;
         match self.claim.complete(TAG, result).await {
             Ok(Completion::Stored) => Ended::Stored,
-            Ok(Completion::Replayed(record)) => replay(&record).map_or(Ended::NotStored, Ended::Replayed),
+            Ok(Completion::Replayed(record)) => {
+                replay(&record, &self.method).map_or(Ended::NotStored, Ended::Replayed)
+            }
             Err(error) => {
                 self.report("a response was not stored", &error);
                 Ended::NotStored

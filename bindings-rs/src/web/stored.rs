@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use http::{
-    HeaderName, HeaderValue, Response, StatusCode,
+    HeaderName, HeaderValue, Method, Response, StatusCode,
     header::{self, CONTENT_LENGTH},
 };
+use http_body::Body as _;
 
 use super::{body::Body, form::trimmed};
 use crate::Record;
@@ -81,9 +82,15 @@ pub(super) fn encode_status(status: u16) -> Vec<u8> {
     format!("{status} status-only\n\n").into_bytes()
 }
 
-/// The replay of the response that a record has. `None`: it has none.
-pub(super) fn replay(record: &Record) -> Option<Response<Body>> {
-    (record.tag == TAG).then(|| decode(&record.result))?
+/// The replay of the response that a record has, to a request with this method. `None`: it has none.
+pub(super) fn replay(record: &Record, method: &Method) -> Option<Response<Body>> {
+    let mut response = (record.tag == TAG).then(|| decode(&record.result))??;
+    // The length would be that of the answer to GET, which is not stored.
+    if *method == Method::HEAD && response.body().is_end_stream() {
+        response.headers_mut().remove(CONTENT_LENGTH);
+        *response.body_mut() = Body::of_unknown_size();
+    }
+    Some(response)
 }
 
 /// The replay of a stored response. `None` for anything but what [`encode`] and [`encode_status`] give.

@@ -13,6 +13,7 @@ mod control;
 
 mod bad_input;
 mod driver_failed;
+mod ends;
 mod existing;
 mod faults_kinds;
 mod faults_redis;

@@ -2,7 +2,9 @@
 
 use std::fmt;
 
-use fencepost::{Claim, Completion, IdempotencyOptions, OnError, OnLeaseEnd, OnceError, Outcome, Refusal};
+use fencepost::{
+    Claim, Completion, IdempotencyOptions, OnError, OnLeaseEnd, OnceError, Outcome, RecordState, Refusal,
+};
 
 use crate::idempotency::{brief, refusal, run, scope};
 
@@ -174,4 +176,20 @@ async fn a_result_of_another_form_is_no_value() {
         "{error}"
     );
     assert!(matches!(pay("order-2").await, OnceError::Json(_)));
+}
+
+/// JSON has no NaN, and every replay would fail. The first call learns that.
+#[tokio::test]
+async fn a_value_that_json_does_not_give_back_is_not_stored() {
+    let payments = scope(IdempotencyOptions::new()).await;
+    let averaged = async |_claim: &Claim| Ok::<_, std::io::Error>(f64::NAN);
+    let error = payments.once("average", b"", averaged).await.unwrap_err();
+    assert!(matches!(error, OnceError::Json(_)), "{error}");
+    let record = payments.look("average").await.unwrap();
+    assert!(
+        record
+            .as_ref()
+            .is_none_or(|record| record.state != RecordState::Done),
+        "{record:?}"
+    );
 }

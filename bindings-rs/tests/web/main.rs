@@ -6,5 +6,8 @@ mod secrets;
 mod services;
 mod settings;
 mod shop;
+#[cfg(feature = "tracing")]
+mod spans;
 mod streams;
 mod tokens;
+mod wire;

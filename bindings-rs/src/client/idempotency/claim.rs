@@ -106,6 +106,10 @@ impl Claim {
     /// [`Error::Config`] for a result of more than 1,000,000 bytes, before anything is sent; [`Error::Lost`] if another
     /// attempt has taken over, or if the server has not answered for a whole lease; [`Error::Refused`] if the server
     /// refuses. After an error the claim can be ended again.
+    ///
+    /// [`Misuse::NotHeld`](crate::Misuse::NotHeld) if this claim has been completed, released or left before, or if another
+    /// end of it is in progress. If a call is cancelled, its end goes on: repeat the call with the same tag and result to
+    /// get its outcome.
     pub async fn complete(&self, tag: &str, result: impl Into<Vec<u8>>) -> Result<Completion, Error> {
         let content = Content::new(tag, result.into())?;
         match self.contender.end_claim(Intent::Complete(content)).await? {

@@ -34,7 +34,8 @@ pub enum OnceError<E> {
     /// An earlier attempt has failed, and its error is the result: see [`OnError::Store`].
     #[error(transparent)]
     Stored(StoredError),
-    /// The result is not JSON of the expected type: it cannot be stored, or it was stored by something else.
+    /// The result is not JSON of the expected type: it cannot be stored, or it was stored by something else. A value
+    /// that JSON does not give back, such as [`f64::NAN`], is not stored, and its claim is left.
     #[error("the result of the operation cannot be written or read as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
@@ -206,6 +207,8 @@ impl<'a, E> Operation<'a, E> {
         let error = match run(&claim).await {
             Ok(value) => {
                 let result = serde_json::to_vec(&value)?;
+                // Otherwise every later call would fail: NaN becomes `null`, for example.
+                let _same: T = serde_json::from_slice(&result)?;
                 return match claim.complete(JSON, result).await? {
                     Completion::Stored => Ok(Outcome {
                         value,

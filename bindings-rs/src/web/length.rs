@@ -1,0 +1,48 @@
+//! How long the body of a response is to be.
+
+use http::{Method, StatusCode, response::Parts};
+use http_body::Body as _;
+
+use super::{
+    body::{Body, BodyError},
+    gate::length_of,
+};
+
+/// How long the body of a response is to be.
+#[derive(Clone, Copy)]
+pub(super) struct Length {
+    /// What `Content-Length` announces, or the body itself.
+    pub(super) announced: Option<u64>,
+    /// Whether the header announces what is not sent, as in an answer to HEAD.
+    has_no_body: bool,
+}
+
+impl Length {
+    pub(super) fn of(method: &Method, parts: &Parts, body: &Body) -> Self {
+        let is_bodiless = matches!(parts.status, StatusCode::NO_CONTENT | StatusCode::NOT_MODIFIED);
+        Self {
+            announced: length_of(&parts.headers).or_else(|| body.size_hint().exact()),
+            has_no_body: *method == Method::HEAD || is_bodiless,
+        }
+    }
+
+    /// Whether a body is held back until it is stored, after so many bytes. One that is longer than announced is not:
+    /// its client gets no more than was announced, and a replay would give it all.
+    pub(super) fn is_held(self, size: u64, most: u64) -> bool {
+        self.announced
+            .is_some_and(|announced| size <= announced && announced <= most)
+    }
+
+    /// Whether these are all bytes that were announced.
+    pub(super) fn is_reached(self, size: u64) -> bool {
+        self.announced.is_some_and(|announced| size >= announced)
+    }
+
+    /// The error of a body that ends after so many bytes, if more were announced.
+    pub(super) fn lacks(self, size: u64) -> Option<BodyError> {
+        let announced = self.announced.filter(|_| !self.has_no_body)?;
+        (size < announced).then(|| {
+            format!("the body has ended after {size} of the {announced} bytes that were announced").into()
+        })
+    }
+}
