@@ -17,7 +17,7 @@ import redis.asyncio
 from fencepost._engine.faults import is_fault
 from kazoo.client import KazooClient
 from kazoo.exceptions import ConnectionLoss
-from support import LONG, RedisBackend, ZooKeeperBackend, sockets, wait_until
+from support import LONG, RedisBackend, ZooKeeperBackend, sockets, wait_until, wait_until_async
 
 TEXT = "read_response() got an unexpected keyword argument 'timeout'"
 #: What a version of a library does that has another signature, and what else comes of code.
@@ -196,6 +196,33 @@ async def test_redis_below_a_loop(redis_server: RedisBackend, first: bool, fault
             with pytest.raises(fencepost.DriverError) as error:
                 await asyncio.wait_for(lock.acquire(), LONG)
             check(error.value, fault)
+
+
+class AsyncBroken(AsyncOdd):
+    """Its disconnect fails, too."""
+
+    async def disconnect(self, *arguments: Any, **options: Any) -> None:
+        await super().disconnect(*arguments, **options)
+        fail()
+
+
+@pytest.mark.parametrize("first", [True, False], ids=["connecting", "connected"])
+async def test_a_disconnect_that_fails_below_a_loop(redis_server: RedisBackend, first: bool) -> None:
+    """The error ends every call all the same, and no socket stays open."""
+    host, port = redis_server.address.split(":")
+    pool = redis.asyncio.ConnectionPool(connection_class=AsyncBroken, host=host, port=int(port))
+    open_sockets = sockets()
+    async with fencepost.asyncio.Client(redis.asyncio.Redis(connection_pool=pool)) as client:
+        lock = client.lock(redis_server.name())
+        if not first:
+            async with lock:
+                pass
+        break_all()
+        for _ in range(2):
+            with pytest.raises(fencepost.DriverError) as error:
+                await asyncio.wait_for(lock.acquire(), LONG)
+            check(error.value, TypeError)
+    await wait_until_async(lambda: sockets() <= open_sockets, "its sockets are closed")
 
 
 @every_fault

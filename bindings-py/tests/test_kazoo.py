@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from typing import Any
 
 import fencepost
+import fencepost.asyncio
 import pytest
 from fencepost.drivers.kazoo import failure
 from fencepost.drivers.kazoo_handler import PollHandler
@@ -23,6 +25,7 @@ from kazoo.exceptions import (
     SessionMovedError,
     UnimplementedError,
 )
+from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.security import make_acl, make_digest_acl
 from support import LONG, Control, ZooKeeperBackend, requests, wait_until, with_session
 
@@ -122,7 +125,8 @@ def test_a_chroot_that_does_not_exist(zookeeper: ZooKeeperBackend) -> None:
 
 def test_a_client_that_is_closed(zookeeper: ZooKeeperBackend) -> None:
     never = KazooClient(hosts=zookeeper.address)
-    with fencepost.Client(never) as client, pytest.raises(fencepost.Refused) as error:
+    says = r"the KazooClient is not started: call its start\(\)$"
+    with fencepost.Client(never) as client, pytest.raises(fencepost.Refused, match=says) as error:
         client.lock("stock").acquire()
     assert (error.value.code, error.value.name) == (313, "connection-closed")
 
@@ -240,3 +244,27 @@ def test_an_ensemble(ensemble: tuple[str, Control]) -> None:
         control.do(f"start {leader}")
         with lock:
             pass
+
+
+@pytest.mark.parametrize("make", [fencepost.Client, fencepost.asyncio.Client])
+async def test_a_client_with_another_handler(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as that for gevent. The refusal leaves no thread, and no timer that fails later."""
+
+    class OfGevent:
+        """Only its type counts."""
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(SequentialThreadingHandler, name)
+
+    failed: list[Any] = []
+    monkeypatch.setattr(threading, "excepthook", failed.append)
+    kazoo = KazooClient("127.0.0.1:1")
+    kazoo.handler = OfGevent()
+    before = set(threading.enumerate())
+    with pytest.raises(fencepost.ConfigError, match="its handler is a OfGevent"):
+        make(kazoo)
+    gc.collect()
+    for thread in set(threading.enumerate()) - before:
+        thread.join(LONG)
+    assert not failed
+    assert set(threading.enumerate()) <= before

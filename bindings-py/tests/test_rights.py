@@ -45,13 +45,19 @@ def client(redis_server: RedisBackend, name: str, connect: Callable[[str], Any])
 
 def test_the_documented_rights_are_enough_for_locks(client: fencepost.Client, name: str) -> None:
     lock = client.lock(name)
-    with lock.acquire() as grant:
+
+    def acquired() -> fencepost.Grant:
+        grant = lock.acquire()
+        assert grant is not None
+        return grant
+
+    with acquired() as grant:
         assert lock.acquire(blocking=False) is None
-        waiter = threading.Thread(target=lambda: lock.acquire().release())
+        waiter = threading.Thread(target=lambda: acquired().release())
         waiter.start()
         grant.extend()
     waiter.join()
-    grant = lock.acquire()
+    grant = acquired()
     (holder,) = lock.contenders()
     lock.break_contender(holder)
     assert lock.contenders() == []

@@ -16,7 +16,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 import redis
-from support import LONG, Control, wait_until, wait_until_async
+from support import LONG, Control, RedisBackend, wait_until, wait_until_async
 
 
 class Tls:
@@ -113,6 +113,20 @@ async def test_without_a_file_the_system_s_certificates_decide(tls: Tls) -> None
         pytest.raises(fencepost.Refused, match="CERTIFICATE_VERIFY_FAILED"),
     ):
         client.lock(tls.name).acquire()
+
+
+@pytest.mark.parametrize("below_a_loop", [False, True])
+async def test_a_server_without_tls(control: Control, redis_server: RedisBackend, below_a_loop: bool) -> None:
+    """Such a server does not answer, and waits for the rest of a command."""
+    url, within = f"rediss://{redis_server.address}", {"connect_timeout": 0.3}
+    with pytest.raises(fencepost.Refused, match=r"check that the server runs there and speaks TLS$") as error:
+        if below_a_loop:
+            async with fencepost.asyncio.connect(url, **within) as client:
+                await client.lock("stock").acquire()
+        else:
+            with fencepost.connect(url, **within) as threads:
+                threads.lock("stock").acquire()
+    assert error.value.name == "unreachable"
 
 
 def test_a_file_that_is_none(tls: Tls, tmp_path: Path) -> None:

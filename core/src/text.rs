@@ -35,23 +35,24 @@ pub fn signed(number: i64) -> String {
     [sign, &decimal(number.unsigned_abs())].concat()
 }
 
+/// In microseconds.
+const DAY: u64 = 86_400_000_000;
+
 /// A duration of so many microseconds, in the largest unit that shows all of it.
 #[must_use]
 pub fn duration(negative: bool, micros: u64) -> String {
-    let units = [
-        (86_400_000_000, " days"),
-        (1_000_000, " s"),
-        (1_000, " ms"),
-        (1, " µs"),
-    ];
     // A single day is 86400 s: only many of them are easier to read.
-    let fits = |unit: u64| micros.is_multiple_of(unit) && (micros / unit > 1 || unit <= 1_000_000);
-    let (unit, name) = units
-        .into_iter()
-        .find(|(unit, _)| fits(*unit))
-        .unwrap_or((1, " µs"));
+    let (number, unit) = if micros > DAY && micros.is_multiple_of(DAY) {
+        (micros / DAY, " days")
+    } else if micros.is_multiple_of(1_000_000) {
+        (micros / 1_000_000, " s")
+    } else if micros.is_multiple_of(1_000) {
+        (micros / 1_000, " ms")
+    } else {
+        (micros, " µs")
+    };
     let sign = if negative { "-" } else { "" };
-    [sign, &decimal(micros / unit), name].concat()
+    [sign, &decimal(number), unit].concat()
 }
 
 fn push_decimal(text: &mut String, number: u64) {

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import fencepost
+import fencepost.asyncio
 import pytest
 from calls import SECRET, asgi_scope, asgi_tenant, call_asgi, call_wsgi, wsgi_environ, wsgi_tenant
 from conftest import AsyncConnect, Connect
-from fencepost.web import AsgiMiddleware, WsgiMiddleware
+from fencepost.web import AsgiMiddleware, WsgiMiddleware, record_key
 from fencepost.web import _form as form
 from support import RedisBackend, wait_until_async
+
+TOKEN = "a-secret-token"
 
 
 @pytest.fixture
@@ -27,6 +32,16 @@ def in_asgi(aconnect: AsyncConnect, redis_server: RedisBackend) -> Callable[[Any
 def in_wsgi(connect: Connect, redis_server: RedisBackend) -> Callable[[Any], WsgiMiddleware]:
     payments = connect(redis_server.url).idempotency(redis_server.prefix)
     return lambda app: WsgiMiddleware(app, payments, scope=wsgi_tenant, secret=SECRET)
+
+
+async def paid_in_asgi(scope: Any, receive: Any, send: Any) -> None:
+    await send({"type": "http.response.start", "status": 201, "headers": []})
+    await send({"type": "http.response.body", "body": b"paid"})
+
+
+def paid_in_wsgi(environ: Any, start_response: Any) -> Any:
+    start_response("201 Created", [])
+    return [b"paid"]
 
 
 class Stop(BaseException):
@@ -71,19 +86,11 @@ async def test_the_middleware_twice_is_the_middleware_once(
 ) -> None:
     """On an application, and on one that is mounted in it: the inner one must not wait for the outer one."""
 
-    async def handle(scope: Any, receive: Any, send: Any) -> None:
-        await send({"type": "http.response.start", "status": 201, "headers": []})
-        await send({"type": "http.response.body", "body": b"paid"})
-
-    def respond(environ: Any, start_response: Any) -> Any:
-        start_response("201 Created", [])
-        return [b"paid"]
-
     for replayed in (False, True):
-        both = await call_asgi(in_asgi(in_asgi(handle)), asgi_scope())
+        both = await call_asgi(in_asgi(in_asgi(paid_in_asgi)), asgi_scope())
         assert (both.status, both.body, both.replayed) == (201, b"paid", replayed)
     for replayed in (False, True):
-        both = call_wsgi(in_wsgi(in_wsgi(respond)), wsgi_environ("another"))
+        both = call_wsgi(in_wsgi(in_wsgi(paid_in_wsgi)), wsgi_environ("another"))
         assert (both.status, both.body, both.replayed) == (201, b"paid", replayed)
 
 
@@ -154,3 +161,120 @@ def test_a_length_that_is_no_number_is_no_length(in_wsgi: Callable[[Any], WsgiMi
 
     environ = wsgi_environ(CONTENT_LENGTH="\xb2")
     assert call_wsgi(in_wsgi(handle), environ).body == b"nothing"
+
+
+@pytest.mark.parametrize("fail_open", [False, True])
+@pytest.mark.parametrize("kind", ["asgi", "wsgi"])
+async def test_the_log_has_no_key_and_no_token(
+    kind: str, fail_open: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A form token is the key of its operation."""
+    settings: dict[str, Any] = {
+        "secret": SECRET,
+        "fail_open": fail_open,
+        "tokens": True,
+        "token_path": "/tokens",
+    }
+    url, options = "redis://127.0.0.1:1", {"connect_timeout": 0.2}
+    statuses = []
+    if kind == "asgi":
+        async with fencepost.asyncio.connect(url, **options) as client:
+            web = AsgiMiddleware(paid_in_asgi, client.idempotency("shop"), scope=asgi_tenant, **settings)
+            for scope in (
+                asgi_scope(None, **{"idempotency-token": TOKEN}),
+                asgi_scope("a-secret-key"),
+                asgi_scope(None, "/tokens"),
+            ):
+                statuses.append((await call_asgi(web, scope)).status)
+    else:
+        with fencepost.connect(url, **options) as threads:
+            wsgi = WsgiMiddleware(paid_in_wsgi, threads.idempotency("shop"), scope=wsgi_tenant, **settings)
+            for environ in (
+                wsgi_environ(None, HTTP_IDEMPOTENCY_TOKEN=TOKEN),
+                wsgi_environ("a-secret-key"),
+                wsgi_environ(None, PATH_INFO="/tokens"),
+            ):
+                statuses.append(call_wsgi(wsgi, environ).status)
+    assert statuses == ([201, 201, 503] if fail_open else [503] * 3)
+    said = [record.getMessage() for record in caplog.records if record.getMessage().startswith("web: ")]
+    refused = "the handler runs without a claim" if fail_open else "a request was refused"
+    for what, text in zip([refused, refused, "no token was issued"], said, strict=True):
+        assert text.startswith(f"web: {what}: shop: no server answered in time: {url}")
+        assert not re.search("secret|http-token|http:1", text)
+
+
+async def test_what_is_not_stored_is_logged_without_its_token(
+    in_asgi: Callable[[Any], AsgiMiddleware],
+    in_wsgi: Callable[[Any], WsgiMiddleware],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The claim was forgotten meanwhile."""
+    aweb, web = in_asgi(None), in_wsgi(None)
+    apayments: Any = aweb._idempotency
+    payments: Any = web._idempotency
+    scope = payments._operations.scope
+
+    async def forget_async(request: Any, receive: Any, send: Any) -> None:
+        key = record_key("shop-7", "a-secret-key")
+        await apayments.forget(key, await apayments.look(key))
+        await paid_in_asgi(request, receive, send)
+
+    def forget(environ: Any, start_response: Any) -> Any:
+        key = record_key("shop-7", "a-secret-key")
+        payments.forget(key, payments.look(key))
+        return paid_in_wsgi(environ, start_response)
+
+    aweb.app, web.app = forget_async, forget
+    assert not (await call_asgi(aweb, asgi_scope("a-secret-key"))).stored
+    assert not call_wsgi(web, wsgi_environ("a-secret-key")).stored
+    said = [record.getMessage() for record in caplog.records if record.getMessage().startswith("web: ")]
+    assert [text.startswith(f"web: a response was not stored: {scope}: ") for text in said] == [True, True]
+    assert "http:1" not in "".join(said)
+
+
+async def test_middleware_outside_sees_what_the_application_notes(
+    in_asgi: Callable[[Any], AsgiMiddleware], in_wsgi: Callable[[Any], WsgiMiddleware]
+) -> None:
+    """Such as the route of the request, for metrics. The claim and the body are the handler's alone."""
+    sent: list[Any] = []
+
+    async def handle(scope: Any, receive: Any, send: Any) -> None:
+        scope["route"] = "/orders/{n}"
+        scope.setdefault("state", {})["user"] = "u7"
+        await paid_in_asgi(scope, receive, send)
+        scope["state"]["late"] = scope["late"] = True
+
+    scope = asgi_scope()
+    given = dict(scope)
+
+    async def on_piece(piece: bytes) -> None:
+        sent.append((scope.get("route"), scope.get("state"), scope.get("late")))
+
+    await call_asgi(in_asgi(handle), scope, on_piece=on_piece)
+    assert sent == [("/orders/{n}", {"user": "u7", "late": True}, None)]
+    assert scope == {**given, "route": "/orders/{n}", "state": {"user": "u7", "late": True}, "late": True}
+
+    def respond(environ: Any, start_response: Any) -> Any:
+        environ["shop.user"], environ["PATH_INFO"] = "u7", "/other"
+        return paid_in_wsgi(environ, start_response)
+
+    environ = wsgi_environ("another")
+    before = dict(environ)
+    result = in_wsgi(respond)(environ, lambda status, headers: sent.append(environ.get("shop.user")))
+    assert (list(result), sent[-1]) == ([b"paid"], "u7")
+    assert environ == {**before, "shop.user": "u7", "PATH_INFO": "/other"}
+
+
+def test_so_it_does_without_a_claim(connect: Connect, redis_server: RedisBackend) -> None:
+    """For a form without a token, the middleware has read the body."""
+
+    def respond(environ: Any, start_response: Any) -> Any:
+        environ["shop.user"] = environ["wsgi.input"].read()
+        return paid_in_wsgi(environ, start_response)
+
+    payments = connect(redis_server.url).idempotency(redis_server.prefix)
+    web = WsgiMiddleware(respond, payments, scope=wsgi_tenant, secret=SECRET, required=False, tokens=True)
+    environ = wsgi_environ(None, b"a=b", CONTENT_TYPE="application/x-www-form-urlencoded")
+    before = dict(environ)
+    assert call_wsgi(web, environ).body == b"paid"
+    assert environ == {**before, "shop.user": b"a=b"}

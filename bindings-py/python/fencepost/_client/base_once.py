@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import update_wrapper
 from itertools import product
+from types import MethodType
 from typing import Any, Generic, Literal, ParamSpec, TypeVar
 
 from .._engine.wording import unreadable
@@ -103,6 +104,10 @@ class BaseOnce(Generic[P, R]):
     """A function that runs once for each key."""
 
     __wrapped__: Callable[..., R]
+    __self__: object
+    """The object that it is a method of. As a method of a function, it has this, and the next two."""
+    __func__: BaseOnce[..., R]
+    __signature__: inspect.Signature
 
     def __init__(self, operations: Operations, function: Callable[P, R], how: How) -> None:
         if not callable(function):
@@ -117,15 +122,34 @@ class BaseOnce(Generic[P, R]):
         self._how = how
         self._first: tuple[object, ...] = ()
         """The object that it is a method of."""
+        self._of_methods: inspect.Signature | None = None
+        """The signature of its methods."""
 
     def _bound(self: Made, instance: object) -> Made:
         """The function as a method of an object."""
-        if instance is None:
+        if instance is None or self._first:
             return self
+        if self._of_methods is None:
+            # Some functions have no signature.
+            with suppress(TypeError, ValueError):
+                me: Any = self
+                self._of_methods = inspect.signature(MethodType(me, instance))
         bound = object.__new__(type(self))
         bound.__dict__.update(self.__dict__)
         bound._first = (instance,)
+        bound.__self__, bound.__func__ = instance, self
+        if self._of_methods is not None:
+            bound.__signature__ = self._of_methods
         return bound
+
+    def __eq__(self, other: object) -> bool:
+        """Two methods are equal if they have the same function and the same object."""
+        if not isinstance(other, BaseOnce) or not (self._first and other._first):
+            return self is other
+        return self.__func__ is other.__func__ and self.__self__ is other.__self__
+
+    def __hash__(self) -> int:
+        return hash((id(self.__func__), id(self.__self__))) if self._first else id(self)
 
     def __reduce__(self) -> str | tuple[Any, ...]:
         """Pickled as functions and methods are: by name."""

@@ -9,10 +9,12 @@ from typing import Any
 
 from .._engine.record import Record
 from .._engine.wording import described, shown, unreadable
-from ..errors import Refused, StoredError
+from ..errors import ConfigError, Refused, StoredError
 
 ERROR = "error"
 """The tag of a stored error. Its result is the error's text."""
+_LONGEST = 1_000_000
+"""The number of bytes of a result at most. This is the core's limit."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,14 @@ class Codec:
             ) from error
         if not isinstance(result, bytes):
             raise unreadable(f"{shown(name)}: the codec {self.tag!r} gave {described(result)}, not bytes")
+        if len(result) > _LONGEST:
+            # The core would not name the operation.
+            raise ConfigError(
+                f"{shown(name)}: the result has {len(result)} bytes, and a record has at most {_LONGEST}: "
+                "store it elsewhere, and its address here",
+                110,
+                "invalid-option",
+            )
         return result
 
     def value_of(self, name: str, record: Record) -> Any:

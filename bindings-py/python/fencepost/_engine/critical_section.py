@@ -190,6 +190,8 @@ class CriticalSection:
             return
         if event.reason == "unreachable":
             contender.error_of_client = self.reachability.unreachable(contender.name, event.text or "", cause)
+        elif event.reason == "connection-closed" and contender.state is State.REFUSED and not self.closed:
+            contender.error_of_client = self.reachability.closed(contender.error())
         self._ended(contender)
         if contender.may_go:
             # The hub removes the machine when the server has answered all that it has sent.

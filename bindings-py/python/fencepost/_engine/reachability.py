@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 
-from ..errors import Refused
+from ..errors import FencepostError, Refused
 from .contender import Contender
 from .wording import shown
 
@@ -24,6 +24,8 @@ class Reachability:
         self.reached = False
         self.last_error: BaseException | None = None
         """The exception of the last attempt to connect."""
+        self.when_closed = ""
+        """What the program does if its own connection is closed: for the text of an error."""
         self._waiting: deque[tuple[int, Contender]] = deque()
 
     def connected(self) -> None:
@@ -57,11 +59,23 @@ class Reachability:
         due = self._waiting[0][0]
         return due if until is None else min(due, until)
 
+    def closed(self, refused: FencepostError) -> FencepostError:
+        """The error of a contender whose connection the program has closed, or has not opened yet."""
+        if not self.when_closed:
+            return refused
+        error = Refused(f"{refused}: {self.when_closed}", refused.code, refused.name)
+        error.__cause__ = refused.__cause__
+        return error
+
     def unreachable(self, name: str, text: str, cause: BaseException | None) -> Refused:
         """The error of a contender that has no answer of a server."""
         cause = cause or self.last_error
         why = "" if cause is None else f": {cause}".rstrip(".")
+        where = self._where()
         remedy = "" if self.reached else ". Check the address, and check that the server runs there"
-        error = Refused(f"{shown(name)}: {text}: {self._where()}{why}{remedy}", 304, "unreachable")
+        if remedy and where.startswith("rediss:"):
+            # A server without TLS waits silently for the rest of what it takes for a command.
+            remedy = f"{remedy} and speaks TLS"
+        error = Refused(f"{shown(name)}: {text}: {where}{why}{remedy}", 304, "unreachable")
         error.__cause__ = cause
         return error

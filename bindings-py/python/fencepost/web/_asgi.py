@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 from .._engine.log import log
@@ -22,20 +23,20 @@ from ._middleware import (
     Middleware,
     Named,
     StoreAway,
+    giving_back,
     refusing,
-    report,
     stored_by,
     tenant_of,
     with_not_stored,
 )
-from ._tokens import issue_token_async, token_body, token_headers
+from ._tokens import new_token, token_body, token_headers
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _DRAIN_WITHIN = 30.0
-"""How long a shutdown waits for handlers whose clients have gone, in seconds."""
+"""How long a request, and then a shutdown, waits for a handler whose client has gone, in seconds."""
 _HIDDEN = frozenset(
     (
         *("http.response.trailers", "http.response.pathsend", "http.response.zerocopysend"),
@@ -72,8 +73,9 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
             await self.app(scope, receive, send)
 
     async def drain(self, timeout: float = _DRAIN_WITHIN) -> None:
-        """Waits for the handlers that run. Cancels those that are left: their claims are left, too. The
-        middleware calls this at the lifespan's shutdown.
+        """Waits for the handlers that run, for ``timeout`` seconds. Then cancels those that are left: their
+        claims are left, too. The middleware calls this at the lifespan's shutdown. Call it yourself if no
+        lifespan reaches the middleware: on a mounted application, or around Django.
         """
         if not self._running:
             return
@@ -106,12 +108,15 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
             await _respond(send, problem.status, problem.headers(answer.wait), problem.body)
         except HungUp:
             # The client is gone. Some middleware around this one insists on a response.
-            await _respond(send, 400, [(b"content-length", b"0")], b"")
+            with suppress(OSError):  # So servers say that the client has hung up.
+                await _respond(send, 400, [(b"content-length", b"0")], b"")
 
     async def _issue(self, scope: Scope, send: Send) -> None:
         tenant = await self._tenant(scope)
-        with refusing("no token was issued"):
-            token = await issue_token_async(self._operations(), tenant)
+        operations, token = self._operations(), new_token()
+        key = form.token_key(token)
+        with refusing("no token was issued", operations._operations, key):
+            await operations.issue(key, form.binding_of(tenant))
         body = token_body(token)
         await _respond(send, 201, token_headers(body), body)
 
@@ -132,14 +137,13 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
             return
         try:
             claim = await self._claim(head, named, await self._tenant(scope), body)
-        except StoreAway as away:
-            report("the handler runs without a claim", away.__cause__ or away)
+        except StoreAway:
             await self.app(scope, _again(body, receive), _marking(send))
             return
         if claim.replayed:
             await _replay(send, claim)
             return
-        await self._run(claim, scope, body, send)
+        await self._run(claim, scope, body, receive, send)
 
     async def _tenant(self, scope: Scope) -> str:
         given = self._scope(scope)
@@ -162,25 +166,32 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
 
     async def _claim(self, head: Head, named: Named, tenant: str, body: bytes) -> Claim:
         """Raises Answer, StoreAway with ``fail_open``, and the errors of the program."""
-        scope = self._operations()
-        attempts = self._attempts(scope._operations, named, tenant, head, body)
-        with refusing("a request was refused", fail_open=self._fail_open):
+        scope, key = self._operations(), named.key(tenant)
+        operations = scope._operations
+        attempts = self._attempts(operations, named, tenant, head, body)
+        with refusing("a request was refused", operations, key, fail_open=self._fail_open):
             while True:
                 attempt = next(attempts)
                 try:
-                    return await scope._claim(attempt.key, attempt.settings, self._wait, RESPONSES)
+                    return await scope._claim(key, attempt.settings, self._wait, RESPONSES)
                 except Mismatch:
                     if attempt.is_last:
                         raise
 
-    async def _run(self, claim: Claim, scope: Scope, body: bytes, send: Send) -> None:
-        """Runs the handler in a task of its own, which goes on if this one is cancelled."""
+    async def _run(self, claim: Claim, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
+        """Runs the handler in a task of its own, which goes on if this one is cancelled or ends."""
         over = asyncio.Event()
-        response = Protected(claim, send, self._end, self._stored_headers, self._max_result)
         extensions = {
             name: value for name, value in (scope.get("extensions") or {}).items() if name not in _HIDDEN
         }
-        inner = {**scope, "extensions": extensions, CLAIM: claim}
+        inner: Scope = {**scope, "extensions": extensions, CLAIM: claim}
+        give_back = giving_back(inner, scope, ("extensions", CLAIM))
+
+        async def send_outside(message: Message) -> None:
+            give_back()
+            await send(message)
+
+        response = Protected(claim, send_outside, self._end, self._stored_headers, self._max_result)
 
         async def hung_up() -> Message:
             # The handler does not learn that its client hangs up: it would stop half-way.
@@ -193,23 +204,49 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
                 over.set()
 
         async def handle() -> None:
+            returned = False
             try:
                 await self.app(inner, _again(body, hung_up), sent)
+                returned = True
             finally:
                 over.set()
-                await response.close()
+                await response.close(returned)
 
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[None] = loop.create_future()
         task = loop.create_task(_settling(ended, handle()))
         self._running.add(task)
         task.add_done_callback(self._running.discard)
+        watch = loop.create_task(_end_after_hang_up(receive, response, ended))
         try:
             await ended
         except asyncio.CancelledError:
             response.hang_up()
             (task if ended.cancelled() else ended).add_done_callback(_log_failure)
             raise
+        except HungUp:
+            response.hang_up()
+            task.add_done_callback(_log_failure)
+            if not response.has_begun:
+                raise
+        finally:
+            watch.cancel()
+            give_back()
+
+
+async def _end_after_hang_up(receive: Receive, response: Protected, ended: asyncio.Future[None]) -> None:
+    """Ends the request some time after its client has gone, even if the handler goes on. Servers wait for
+    their requests without a limit, and only then for the lifespan's shutdown.
+    """
+    try:
+        message = await receive()
+    except Exception:  # There is nothing to learn from this server.
+        return
+    # After the response, the handler learns of the disconnect, and background tasks have the time they need.
+    if message["type"] == "http.disconnect" and not response.is_complete:
+        await asyncio.sleep(_DRAIN_WITHIN)
+        if not ended.done():
+            ended.set_exception(HungUp())
 
 
 async def _settling(ended: asyncio.Future[None], work: Coroutine[Any, Any, None]) -> None:

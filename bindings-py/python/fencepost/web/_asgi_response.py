@@ -9,7 +9,7 @@ from ..asyncio import Claim
 from ..errors import FencepostError
 from . import _form as form
 from ._answers import End
-from ._middleware import report
+from ._middleware import report_of
 from ._response import BaseProtected, is_given_up
 
 Message: TypeAlias = MutableMapping[str, Any]
@@ -34,6 +34,10 @@ class Protected(BaseProtected):
         self._parts: list[bytes] = []
         self._size = 0
         self._gone = False
+        self._withheld = False
+        """Whether the end of the body waits until the application has returned."""
+        self.has_begun = False
+        """Whether the client may have got the head of a response."""
         self.is_complete = False
         """Whether the handler has given its whole response."""
 
@@ -41,9 +45,11 @@ class Protected(BaseProtected):
         """The client has gone: nothing is sent any more."""
         self._gone = True
 
-    async def close(self) -> None:
-        """The handler has returned, or failed. If its response is not complete, the outcome is unknown."""
-        if not self._ended:
+    async def close(self, returned: bool) -> None:
+        """The application has returned or failed. If its response is not complete, the outcome is unknown."""
+        if returned and self._withheld:
+            await self._take(b"")
+        elif not self._ended:
             self._ended = True
             await self._give_up(leaves=True)
 
@@ -56,9 +62,21 @@ class Protected(BaseProtected):
             self._begin(message["status"], headers)
         elif kind == "http.response.body" and self._start is not None and not self.is_complete:
             self.is_complete = not message.get("more_body", False)
-            await self._take(bytes(message.get("body", b"")))
+            part = bytes(message.get("body", b""))
+            if self.is_complete and not part and self._may_be_cut_short:
+                # Starlette's BaseHTTPMiddleware also ends the body of a handler that has failed midway so. It
+                # raises the exception afterwards.
+                self._withheld = True
+            else:
+                await self._take(part)
         else:
             await self._forward(message)
+
+    @property
+    def _may_be_cut_short(self) -> bool:
+        length = self._length
+        is_whole = self._status in (204, 304) or (length is not None and self._size >= length)
+        return not is_whole
 
     async def _take(self, part: bytes) -> None:
         if self._streams:
@@ -111,7 +129,7 @@ class Protected(BaseProtected):
             await claim.complete(result)
             return True, claim.result if claim.replayed else None
         except FencepostError as error:
-            report("a response was not stored", error)
+            report_of("a response was not stored", error, claim)
             return False, None
 
     async def _give_up(self, leaves: bool) -> None:
@@ -120,7 +138,7 @@ class Protected(BaseProtected):
         try:
             await (self._claim.leave() if leaves else self._claim.release())
         except FencepostError as error:
-            report("a claim was not ended", error)
+            report_of("a claim was not ended", error, self._claim)
 
     async def _send_all(self, status: int, headers: form.Headers, body: bytes) -> None:
         await self._forward({"type": "http.response.start", "status": status, "headers": headers})
@@ -129,6 +147,7 @@ class Protected(BaseProtected):
     async def _forward(self, message: Message) -> None:
         if self._gone:
             return
+        self.has_begun = True
         try:
             await self._send(message)
         except OSError:  # So servers say that the client has hung up.

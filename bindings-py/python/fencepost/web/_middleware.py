@@ -42,7 +42,7 @@ class Answer(Exception):
 
 
 class StoreAway(Exception):
-    """The store cannot be asked. Its cause says why."""
+    """The store cannot be asked. The log says why."""
 
 
 class HungUp(Exception):
@@ -76,13 +76,15 @@ class Named:
     text: str
     is_token: bool
 
+    def key(self, tenant: str) -> str:
+        """The key of the record."""
+        return form.token_key(self.text) if self.is_token else form.record_key(tenant, self.text)
+
 
 @dataclass(frozen=True)
 class Attempt:
     """A claim with one of the secrets."""
 
-    key: str
-    """The key of the record."""
     settings: Settings
     is_last: bool
     """Whether no older secret is left."""
@@ -198,15 +200,14 @@ class Middleware(Generic[Request, Scope]):
         self, operations: Operations, named: Named, tenant: str, head: Head, body: bytes
     ) -> Iterator[Attempt]:
         """The claims of a request: with the present secret, and after a mismatch with the older ones."""
+        key = named.key(tenant)
         for nth, secret in enumerate(self._secrets, 1):
             print_ = form.fingerprint(secret, head.method, head.route, head.query, body)
             if named.is_token:
-                key = form.token_key(named.text)
                 settings = operations.consume(key, form.binding_of(tenant), print_)
             else:
-                key = form.record_key(tenant, named.text)
                 settings = operations.claim(key, print_)
-            yield Attempt(key, settings, nth == len(self._secrets))
+            yield Attempt(settings, nth == len(self._secrets))
 
     def _end(self, status: int) -> End:
         return answers.end_of(status, self._ends)
@@ -239,7 +240,7 @@ _PROBLEMS = {
 
 
 @contextmanager
-def refusing(what: str, *, fail_open: bool = False) -> Iterator[None]:
+def refusing(what: str, operations: Operations, key: str, *, fail_open: bool = False) -> Iterator[None]:
     """Turns an error of the store into what the request gets: Answer, or StoreAway with ``fail_open``. The
     log says ``what`` has happened if the store is away.
     """
@@ -249,9 +250,10 @@ def refusing(what: str, *, fail_open: bool = False) -> Iterator[None]:
         answer = answer_to(error)
         if answer is error:
             raise
-        if isinstance(answer, StoreAway) and not fail_open:
-            report(what, error)
-            answer = Answer(answers.STORE_UNAVAILABLE)
+        if isinstance(answer, StoreAway):
+            report("the handler runs without a claim" if fail_open else what, error, operations, key)
+            if not fail_open:
+                answer = Answer(answers.STORE_UNAVAILABLE)
         raise answer from error
 
 
@@ -260,14 +262,35 @@ def stored_by(claim: BaseClaim) -> form.Stored:
     try:
         stored: form.Stored = claim.result
     except FencepostError as error:
-        report("a stored response cannot be replayed", error)
+        report_of("a stored response cannot be replayed", error, claim)
         raise Answer(answers.CORRUPT_RECORD) from error
     return stored
 
 
-def report(what: str, error: BaseException) -> None:
+def report(what: str, error: FencepostError, operations: Operations, key: str) -> None:
     """Logs a failure that the client does not see, or not in full."""
-    log.warning("web: %s: %s", what, error)
+    # A key may be a token. In the log, an operation has the name of its scope.
+    why = str(error).removeprefix(f"{shown(operations.name(key))}: ")
+    log.warning("web: %s: %s: %s", what, shown(operations.scope), why)
+
+
+def report_of(what: str, error: FencepostError, claim: BaseClaim) -> None:
+    """The same of a claim."""
+    report(what, error, claim._operations, claim._key)
+
+
+def giving_back(inner: Request, outer: Request, own: Collection[str]) -> Callable[[], None]:
+    """Makes a function that copies what the application has changed in ``inner`` to ``outer``, where the
+    middleware outside looks for it. ``own`` are the names that ``inner`` has for the handler alone.
+    """
+    known = dict(inner)
+
+    def give_back() -> None:
+        for name, value in list(inner.items()):
+            if name not in own and (name not in known or known[name] is not value):
+                known[name] = outer[name] = value
+
+    return give_back
 
 
 def with_not_stored(headers: form.Headers) -> form.Headers:

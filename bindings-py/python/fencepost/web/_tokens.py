@@ -15,13 +15,18 @@ from ._middleware import tenant_of
 _RANDOM_BYTES = 24
 
 
+def new_token() -> str:
+    """A token that nobody can guess."""
+    return secrets.token_urlsafe(_RANDOM_BYTES)
+
+
 def issue_token(idempotency: Idempotency, tenant: str) -> str:
     """Makes a token for one form. ``tenant`` is what ``scope=`` of the middleware gives for the form's
     request. Raises what :meth:`Idempotency.issue` raises.
     """
     if not isinstance(idempotency, Idempotency):
         raise unreadable(f"{idempotency!r} is no scope of a client for threads")
-    token = secrets.token_urlsafe(_RANDOM_BYTES)
+    token = new_token()
     idempotency.issue(form.token_key(token), form.binding_of(tenant_of(tenant)))
     return token
 
@@ -30,7 +35,7 @@ async def issue_token_async(idempotency: fencepost_asyncio.Idempotency, tenant: 
     """The same with a client for asyncio."""
     if not isinstance(idempotency, fencepost_asyncio.Idempotency):
         raise unreadable(f"{idempotency!r} is no scope of a client for asyncio")
-    token = secrets.token_urlsafe(_RANDOM_BYTES)
+    token = new_token()
     await idempotency.issue(form.token_key(token), form.binding_of(tenant_of(tenant)))
     return token
 

@@ -20,19 +20,26 @@ from ._middleware import (
     Middleware,
     Named,
     StoreAway,
+    giving_back,
     refusing,
-    report,
     stored_by,
     tenant_of,
     with_not_stored,
 )
-from ._tokens import issue_token, token_body, token_headers
+from ._tokens import new_token, token_body, token_headers
 from ._wsgi_response import Protected, StartResponse, as_bytes, as_text, respond
 
 Environ: TypeAlias = dict[str, Any]
 App: TypeAlias = Callable[[Environ, StartResponse], Iterable[bytes]]
 
 _PIECE = 64 * 1024
+_OWN = frozenset(
+    (
+        *("wsgi.input", "wsgi.input_terminated", "CONTENT_LENGTH", "HTTP_TRANSFER_ENCODING"),
+        *("wsgi.file_wrapper", CLAIM),
+    )
+)
+"""What differs in the environ of the handler."""
 
 
 class WsgiMiddleware(Middleware[Environ, Idempotency]):
@@ -67,8 +74,10 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
 
     def _issue(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         tenant = tenant_of(self._scope(environ))
-        with refusing("no token was issued"):
-            token = issue_token(self._operations(), tenant)
+        operations, token = self._operations(), new_token()
+        key = form.token_key(token)
+        with refusing("no token was issued", operations._operations, key):
+            operations.issue(key, form.binding_of(tenant))
         body = token_body(token)
         return respond(start_response, 201, token_headers(body), body)
 
@@ -84,20 +93,28 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
         if may_have_form:
             named = self._named(head, form.token_in(body))
         inner = _with_body(environ, body)
-        if named is None:
-            return self.app(inner, start_response)
+        give_back = giving_back(inner, environ, _OWN)
+
+        def start_outside(*arguments: Any) -> Any:
+            give_back()
+            return start_response(*arguments)
+
         try:
-            claim = self._claim(head, named, tenant_of(self._scope(environ)), body)
-        except StoreAway as away:
-            report("the handler runs without a claim", away.__cause__ or away)
-            return self.app(inner, _marking(start_response))
-        if claim.replayed:
-            return _replay(start_response, claim)
-        inner[CLAIM] = claim
-        # The server would send its own files past the middleware.
-        inner.pop("wsgi.file_wrapper", None)
-        response = Protected(claim, start_response, self._end, self._stored_headers, self._max_result)
-        return response.run(self.app, inner)
+            if named is None:
+                return self.app(inner, start_outside)
+            try:
+                claim = self._claim(head, named, tenant_of(self._scope(environ)), body)
+            except StoreAway:
+                return self.app(inner, _marking(start_outside))
+            if claim.replayed:
+                return _replay(start_response, claim)
+            inner[CLAIM] = claim
+            # The server would send its own files past the middleware.
+            inner.pop("wsgi.file_wrapper", None)
+            response = Protected(claim, start_outside, self._end, self._stored_headers, self._max_result)
+            return response.run(self.app, inner)
+        finally:
+            give_back()
 
     def _read(self, environ: Environ) -> bytes:
         stream = environ["wsgi.input"]
@@ -116,13 +133,14 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
 
     def _claim(self, head: Head, named: Named, tenant: str, body: bytes) -> Claim:
         """Raises Answer, StoreAway with ``fail_open``, and the errors of the program."""
-        scope = self._operations()
-        attempts = self._attempts(scope._operations, named, tenant, head, body)
-        with refusing("a request was refused", fail_open=self._fail_open):
+        scope, key = self._operations(), named.key(tenant)
+        operations = scope._operations
+        attempts = self._attempts(operations, named, tenant, head, body)
+        with refusing("a request was refused", operations, key, fail_open=self._fail_open):
             while True:
                 attempt = next(attempts)
                 try:
-                    return scope._claim(attempt.key, attempt.settings, self._wait, RESPONSES)
+                    return scope._claim(key, attempt.settings, self._wait, RESPONSES)
                 except Mismatch:
                     if attempt.is_last:
                         raise

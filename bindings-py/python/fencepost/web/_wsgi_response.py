@@ -11,7 +11,7 @@ from .._client.claim import Claim
 from ..errors import FencepostError
 from . import _form as form
 from ._answers import End
-from ._middleware import report
+from ._middleware import report_of
 from ._response import BaseProtected, is_given_up
 
 StartResponse: TypeAlias = Callable[..., Any]
@@ -114,7 +114,7 @@ class Protected(BaseProtected):
             claim.complete(result)
             return True, claim.result if claim.replayed else None
         except FencepostError as error:
-            report("a response was not stored", error)
+            report_of("a response was not stored", error, claim)
             return False, None
 
     def _give_up(self, leaves: bool) -> None:
@@ -126,7 +126,7 @@ class Protected(BaseProtected):
             else:
                 self._claim.release()
         except FencepostError as error:
-            report("a claim was not ended", error)
+            report_of("a claim was not ended", error, self._claim)
 
 
 class _Whole(list[bytes]):

@@ -117,15 +117,22 @@ class DriverConnection:
             connection, self._connection = self._connection, None
             had_connection, self._writer = self._writer is not None, None
             waiting, self._waiting = self._waiting, []
-            if connection is not None:
-                await connection.disconnect()
-            for command, _ in waiting:
-                self._settle_unsent(command, error)
-            self.lost(error)
-            if error is not None and had_connection:
-                self.engine.disconnected(error)
-            if error is not None and is_fault(error):
-                self.engine.fail(error)
+            try:
+                if connection is not None:
+                    await connection.disconnect()
+            except Exception as caught:
+                # What has failed before says more, unless it is no programming error and this is one.
+                remove_passwords(caught)
+                if is_fault(caught) and not is_fault(error):
+                    error = caught
+            finally:
+                for command, _ in waiting:
+                    self._settle_unsent(command, error)
+                self.lost(error)
+                if error is not None and had_connection:
+                    self.engine.disconnected(error)
+                if error is not None and is_fault(error):
+                    self.engine.fail(error)
 
     async def _connect(self) -> None:
         settings = connection_settings(self._pool, Retry(NoBackoff(), 0), ANSWER_WITHIN)

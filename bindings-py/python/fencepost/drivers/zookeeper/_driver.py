@@ -27,7 +27,7 @@ from ..._engine.threads import start
 from ..._engine.wording import host_and_port
 from ..._fencepost import Address, Command, Hub
 from . import _wire as wire
-from ._hooks import Hooks
+from ._hooks import Hooks, check_client
 from ._own_client import OwnClient
 
 _EPHEMERAL_SEQUENTIAL, _CONTAINER, _WATCH, _EPHEMERAL = 1, 2, 4, 8
@@ -173,6 +173,7 @@ class KazooDriver:
     inline = False
 
     def __init__(self, client: Any, own: bool = False) -> None:
+        check_client(client)
         self.client = client
         self.hub = Hub("zookeeper", id(client))
         self.engine: EnginePort
@@ -196,6 +197,7 @@ class KazooDriver:
         if self._own:
             self.client.start_async()
             return
+        engine.reachability.when_closed = "the KazooClient is not started: call its start()"
         with engine.order:
             state = self.client.client_state
             if state == KeeperState.AUTH_FAILED:

@@ -11,7 +11,7 @@ The hooks are needed because of kazoo's limits:
   listener raises something like ``SystemExit``, kazoo does not call the later listeners. So the hooks take
   the states where kazoo makes them.
 
-The hooks refuse a client that lacks the parts they need, such as another handler.
+``check_client`` refuses a client that lacks the parts they need, such as another handler.
 """
 
 from __future__ import annotations
@@ -78,6 +78,19 @@ class Listener(Protocol):
         """``suspended``, ``expired``, ``auth-failed`` or ``closed``."""
 
 
+def check_client(client: Any) -> None:
+    """Raises ConfigError for a client that lacks what the hooks need."""
+    connection: Any = getattr(client, "_connection", None)
+    lacks = [name for name in _NEEDED_OF_CLIENT if not hasattr(client, name)]
+    lacks += [name for name in _NEEDED_OF_CONNECTION if not hasattr(connection, name)]
+    if lacks or not isinstance(client.handler, SequentialThreadingHandler):
+        what = (
+            f"it has no {', '.join(lacks)}" if lacks else f"its handler is a {type(client.handler).__name__}"
+        )
+        needed = "Use kazoo's own KazooClient and its SequentialThreadingHandler"
+        raise unreadable(f"fencepost cannot use this KazooClient: {what}. {needed}")
+
+
 class Hooks:
     """The hooks in one KazooClient."""
 
@@ -118,17 +131,7 @@ class Hooks:
 
     def _install(self) -> None:
         client = self.client
-        connection: Any = getattr(client, "_connection", None)
-        lacks = [name for name in _NEEDED_OF_CLIENT if not hasattr(client, name)]
-        lacks += [name for name in _NEEDED_OF_CONNECTION if not hasattr(connection, name)]
-        if lacks or not isinstance(client.handler, SequentialThreadingHandler):
-            what = (
-                f"it has no {', '.join(lacks)}"
-                if lacks
-                else f"its handler is a {type(client.handler).__name__}"
-            )
-            needed = "Use kazoo's own KazooClient and its SequentialThreadingHandler"
-            raise unreadable(f"fencepost cannot use this KazooClient: {what}. {needed}")
+        connection: Any = client._connection
         connect: Callable[..., Any] = connection._connect
         expand: Callable[..., Any] = connection._expand_client_hosts
         invoke: Callable[..., Any] = connection._invoke
@@ -262,4 +265,4 @@ def _unresolved(hosts: Any) -> OSError | None:
     return None
 
 
-__all__ = ["Hooks", "KazooClient", "Listener"]
+__all__ = ["Hooks", "KazooClient", "Listener", "check_client"]
