@@ -60,7 +60,7 @@ enum Command {
 enum Internal {
     /// Ends a command whose `exec` was killed or stopped
     #[cfg(unix)]
-    Guard,
+    Watchdog,
     /// The buyers of one process of a demo
     Buyers(demo::Options),
 }
@@ -73,8 +73,8 @@ fn main() -> ExitCode {
         Ok(arguments) => run(arguments),
         Err(error) => match Internal::try_parse() {
             #[cfg(unix)]
-            Ok(Internal::Guard) => {
-                exec::guard::run();
+            Ok(Internal::Watchdog) => {
+                exec::watchdog::run();
                 ExitCode::SUCCESS
             }
             Ok(Internal::Buyers(options)) => {

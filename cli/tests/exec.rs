@@ -181,7 +181,7 @@ fn completions_and_manual_pages_come_from_the_same_definitions() {
         );
         assert!(
             !script.contains("exec` was killed"),
-            "{shell}: `guard` is not for users"
+            "{shell}: `watchdog` is not for users"
         );
     }
     assert_eq!(fencepost(&["completions", "cmd"]).status.code(), Some(2));
@@ -191,7 +191,7 @@ fn completions_and_manual_pages_come_from_the_same_definitions() {
     assert!(output.status.success(), "{output:?}");
     let page = std::fs::read_to_string(directory.join("fencepost-exec.1")).unwrap();
     assert!(page.contains("conflict\\-exit\\-code"), "{page}");
-    let internal = ["fencepost-guard.1", "fencepost-buyers.1"];
+    let internal = ["fencepost-watchdog.1", "fencepost-buyers.1"];
     let found = internal.map(|page| directory.join(page).exists());
     std::fs::remove_dir_all(&directory).unwrap();
     assert_eq!(found, [false, false]);

@@ -4,7 +4,6 @@ mod code;
 mod descriptor;
 mod ending;
 mod group;
-pub(crate) mod guard;
 mod messages;
 mod options;
 mod report;
@@ -12,6 +11,7 @@ mod right;
 mod signals;
 mod terminal;
 mod watch;
+pub(crate) mod watchdog;
 
 use std::{
     ffi::OsString,
@@ -29,13 +29,13 @@ use crate::output::complain;
 use code::Failure;
 pub(crate) use code::SYSTEM;
 use group::Group;
-use guard::Guard;
 pub(crate) use options::Options;
 use options::{OnLost, Plan, Wait};
 use report::Report;
 use right::{Acquired, Right, Sought};
 use signals::Signals;
 use watch::Watch;
+use watchdog::Watchdog;
 
 /// As long as every client waits for its first connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -168,7 +168,7 @@ async fn with_right(
     let started = ready
         .and_then(|()| signals.add_harmless().map_err(uncaught))
         .and_then(|()| start(plan, &right));
-    let (group, guard) = match started {
+    let (group, watchdog) = match started {
         Ok(started) => started,
         Err(failure) => {
             // Nothing has run.
@@ -179,17 +179,17 @@ async fn with_right(
     };
     let started = clock::now();
     report.started(group.id().as_raw());
-    let watch = Watch::new(plan, &mut right, group, guard, report, started);
+    let watch = Watch::new(plan, &mut right, group, watchdog, report, started);
     let ended = watch.until_dead(signals).await;
     let ended = ended.map_err(|error| Failure::system(format!("cannot wait for the command: {error}")))?;
     ending::settle(plan, right, &ended, started, signals, report).await
 }
 
-/// Starts the command, and before it the guard.
-fn start(plan: &Plan, right: &Right) -> Result<(Group, Option<Guard>), Failure> {
-    let mut guard = match plan.on_lost {
+/// Starts the command, and before it the watchdog.
+fn start(plan: &Plan, right: &Right) -> Result<(Group, Option<Watchdog>), Failure> {
+    let mut watchdog = match plan.on_lost {
         OnLost::Warn => None,
-        OnLost::Term | OnLost::Kill => Some(Guard::start().map_err(unguarded)?),
+        OnLost::Term | OnLost::Kill => Some(Watchdog::start().map_err(unwatched)?),
     };
     let (program, arguments) = plan
         .command
@@ -201,17 +201,17 @@ fn start(plan: &Plan, right: &Right) -> Result<(Group, Option<Guard>), Failure> 
     command.env_remove("FENCEPOST_KEY");
     command.env_remove("FENCEPOST_TAKEOVERS");
     command.args(arguments).envs(environment(plan, right));
-    if let Some(guard) = &mut guard {
+    if let Some(watchdog) = &mut watchdog {
         let kill_by = right.deadline().minus(plan.reserve());
-        guard
+        watchdog
             .watch_from_the_start(&mut command, || kill_by.since(clock::now()))
-            .map_err(unguarded)?;
+            .map_err(unwatched)?;
     }
     match Group::start(&mut command) {
-        Ok(group) => Ok((group, guard)),
+        Ok(group) => Ok((group, watchdog)),
         Err(error) => {
-            if let Some(guard) = guard {
-                guard.dismiss();
+            if let Some(watchdog) = watchdog {
+                watchdog.dismiss();
             }
             Err(Failure::not_executed(&program.to_string_lossy(), &error))
         }
@@ -262,10 +262,8 @@ fn replayed(plan: &Plan, record: &Record, report: &Report) -> Result<Done, Failu
     }
 }
 
-fn unguarded(error: std::io::Error) -> Failure {
-    Failure::system(format!(
-        "cannot start a second process, which guards the command: {error}"
-    ))
+fn unwatched(error: std::io::Error) -> Failure {
+    Failure::system(format!("cannot start the watchdog of the command: {error}"))
 }
 
 fn uncaught(error: std::io::Error) -> Failure {

@@ -11,12 +11,12 @@ use nix::{
 
 use super::{
     group::Group,
-    guard::Guard,
     options::{OnLost, Plan},
     report::Report,
     right::Right,
     signals::{self, Signals},
     terminal::Terminal,
+    watchdog::Watchdog,
 };
 
 /// How the command has ended.
@@ -36,7 +36,7 @@ pub(super) struct Watch<'a> {
     plan: &'a Plan,
     right: &'a mut Right,
     group: Group,
-    guard: Option<Guard>,
+    watchdog: Option<Watchdog>,
     report: &'a mut Report,
     started: Instant,
     stage: Stage,
@@ -83,7 +83,7 @@ impl<'a> Watch<'a> {
         plan: &'a Plan,
         right: &'a mut Right,
         group: Group,
-        guard: Option<Guard>,
+        watchdog: Option<Watchdog>,
         report: &'a mut Report,
         started: Instant,
     ) -> Self {
@@ -91,7 +91,7 @@ impl<'a> Watch<'a> {
             plan,
             right,
             group,
-            guard,
+            watchdog,
             report,
             started,
             stage: Stage::Running,
@@ -120,8 +120,8 @@ impl<'a> Watch<'a> {
             if let Some(status) = status
                 && !self.is_left
             {
-                if let Some(guard) = self.guard {
-                    guard.dismiss();
+                if let Some(watchdog) = self.watchdog {
+                    watchdog.dismiss();
                 }
                 if self.terminal.take_back() && status.signal() == Some(Signal::SIGINT as i32) {
                     // The programs beside fencepost have not got this Ctrl-C.
@@ -173,35 +173,35 @@ impl<'a> Watch<'a> {
             }
             None => {}
         }
-        if self.guard.as_mut().is_some_and(Guard::has_ended) {
-            self.replace_guard();
+        if self.watchdog.as_mut().is_some_and(Watchdog::has_ended) {
+            self.replace_watchdog();
         }
-        self.group.reap(self.guard.as_ref().and_then(Guard::id));
+        self.group.reap(self.watchdog.as_ref().and_then(Watchdog::id));
     }
 
-    /// Another process has ended the guard.
-    fn replace_guard(&mut self) {
-        match Guard::start() {
-            Ok(guard) => {
-                self.guard = Some(guard);
-                self.inform_guard();
+    /// Another process has ended the watchdog.
+    fn replace_watchdog(&mut self) {
+        match Watchdog::start() {
+            Ok(watchdog) => {
+                self.watchdog = Some(watchdog);
+                self.inform_watchdog();
                 self.report
-                    .complain("the process that guards the command has ended: another one was started");
+                    .complain("the watchdog of the command has ended: another one was started");
             }
             Err(error) => {
-                self.guard = None;
+                self.watchdog = None;
                 self.report.complain(format!(
-                    "the process that guards the command has ended, and another one cannot be started: {error}"
+                    "the watchdog of the command has ended, and another one cannot be started: {error}"
                 ));
             }
         }
     }
 
-    /// Writes to the guard when the group has to be dead.
-    fn inform_guard(&mut self) {
+    /// Writes to the watchdog when the group has to be dead.
+    fn inform_watchdog(&mut self) {
         let kill_by = self.kill_by();
-        if let (Some(guard), Some(kill_by)) = (&mut self.guard, kill_by) {
-            guard.kill_in(self.group.id(), || kill_by.since(clock::now()));
+        if let (Some(watchdog), Some(kill_by)) = (&mut self.watchdog, kill_by) {
+            watchdog.kill_in(self.group.id(), || kill_by.since(clock::now()));
         }
     }
 
@@ -215,7 +215,7 @@ impl<'a> Watch<'a> {
     fn decide(&mut self, has_ended: bool) {
         self.right.look();
         let now = clock::now();
-        self.inform_guard();
+        self.inform_watchdog();
         if self.why.is_none() {
             let due = self.right.deadline().minus(self.plan.notice());
             let too_long = self.plan.max_hold.map(|limit| self.started.plus(limit));

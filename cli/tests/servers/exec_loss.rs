@@ -183,7 +183,7 @@ fn fencepost_itself_was_killed() {
     race.first.signal(Signal::SIGKILL);
     let (first, late) = race.end();
     let group = first.group.unwrap();
-    // The descriptor for events ends with the last process that has it: the guard has done its work.
+    // The descriptor for events ends with the last process that has it: the watchdog has done its work.
     first.gone();
     assert!(!late && !is_alive(group));
 }

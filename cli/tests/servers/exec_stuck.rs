@@ -46,7 +46,7 @@ fn a_reader_that_stands_still_does_not_keep_the_lock() {
     assert_eq!(next.code, Some(0), "{next:?}");
 }
 
-/// The command kills fencepost before anything else: the guard knows the group already.
+/// The command kills fencepost before anything else: the watchdog knows the group already.
 #[test]
 fn a_command_ends_whose_fencepost_is_killed_at_once() {
     let log = Log::new();
@@ -59,6 +59,6 @@ fn a_command_ends_whose_fencepost_is_killed_at_once() {
     }
     for line in log.lines() {
         let group = nix::unistd::Pid::from_raw(line.parse().unwrap());
-        wait_until("the guard has killed the group", || !is_alive(group));
+        wait_until("the watchdog has killed the group", || !is_alive(group));
     }
 }

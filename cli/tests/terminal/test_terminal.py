@@ -199,14 +199,14 @@ def test_what_a_command_leaves_behind_is_waited_for(terminal: Terminal, name: st
     assert done.stdout == "none\n"
 
 
-def test_another_process_guards_the_command_when_the_first_was_killed(terminal: Terminal, name: str) -> None:
+def test_another_watchdog_takes_the_place_of_one_that_was_killed(terminal: Terminal, name: str) -> None:
     run = ["fencepost", "exec", "--ttl", "5s", name, "--", "sh", "-c", "echo held; cat"]
     with beside(*run) as running:
         assert running.stdout is not None
         assert running.stderr is not None
         assert running.stdout.readline() == "held\n"
         found = subprocess.run(
-            ["pgrep", "-P", str(running.pid), "-f", "guard"], capture_output=True, check=True
+            ["pgrep", "-P", str(running.pid), "-f", "watchdog"], capture_output=True, check=True
         )
         os.kill(int(found.stdout), signal.SIGKILL)
         assert "another one was started" in running.stderr.readline()

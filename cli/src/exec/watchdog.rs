@@ -1,7 +1,7 @@
 //! A second process that ends the command if fencepost itself is killed or stopped.
 //!
-//! fencepost writes the group and the moment at which it has to be dead to the guard's standard input, again after each
-//! renewal. The guard kills the group at that moment, or when its input ends without the word that all is over.
+//! fencepost writes the group and the moment at which it has to be dead to the watchdog's standard input, again after each
+//! renewal. The watchdog kills the group at that moment, or when its input ends without the word that all is over.
 
 use std::{
     io::{self, BufRead as _, Write as _},
@@ -22,23 +22,23 @@ use nix::{
 };
 
 /// The name of the hidden command.
-const COMMAND: &str = "guard";
+const COMMAND: &str = "watchdog";
 const OVER: &str = "over";
-/// Timers stand still while the computer sleeps, so the guard looks at the clock at least so often.
+/// Timers stand still while the computer sleeps, so the watchdog looks at the clock at least so often.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// The digits of a process and a moment, a space and the end of the line.
 const LONGEST_LINE: usize = 10 + 1 + 20 + 1;
 
-/// The guard, as fencepost has it.
-pub(super) struct Guard {
+/// The watchdog, as fencepost has it.
+pub(super) struct Watchdog {
     process: Child,
-    /// Not blocking: a guard that stands still does not stop fencepost.
+    /// Not blocking: a watchdog that stands still does not stop fencepost.
     input: UnixStream,
     reported: u64,
 }
 
-impl Guard {
-    /// Starts the guard in a group of its own, which no terminal interrupts.
+impl Watchdog {
+    /// Starts the watchdog in a group of its own, which no terminal interrupts.
     pub(super) fn start() -> io::Result<Self> {
         let (input, standard_input) = UnixStream::pair()?;
         input.set_nonblocking(true)?;
@@ -57,7 +57,7 @@ impl Guard {
         })
     }
 
-    /// Has the command written its own group to the guard before it begins: the guard knows it even if fencepost is killed
+    /// Has the command written its own group to the watchdog before it begins: the watchdog knows it even if fencepost is killed
     /// in this moment.
     pub(super) fn watch_from_the_start(
         &mut self,
@@ -71,7 +71,7 @@ impl Guard {
         let announce = move || {
             let mut line = [0; LONGEST_LINE];
             let mut rest = &mut line[..];
-            // Another guard takes the place of one that has ended.
+            // Another watchdog takes the place of one that has ended.
             if writeln!(rest, "{} {at}", getpid()).is_ok() {
                 let left = rest.len();
                 let _written = input.write(&line[..LONGEST_LINE - left]);
@@ -99,19 +99,19 @@ impl Guard {
         i32::try_from(self.process.id()).ok().map(Pid::from_raw)
     }
 
-    /// Whether another process has ended the guard.
+    /// Whether another process has ended the watchdog.
     pub(super) fn has_ended(&mut self) -> bool {
         !matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// The group is dead. This waits for the guard: in a container, process 1 may not do so.
+    /// The group is dead. This waits for the watchdog: in a container, process 1 may not do so.
     pub(super) fn dismiss(mut self) {
         self.tell(OVER);
         let _ended = self.process.kill();
         let _waited = self.process.wait();
     }
 
-    /// Without a guard, fencepost goes on alone.
+    /// Without a watchdog, fencepost goes on alone.
     fn tell(&mut self, line: &str) {
         let _written = self.input.write_all(format!("{line}\n").as_bytes());
     }
@@ -139,7 +139,7 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// What the guard does.
+/// What the watchdog does.
 pub(crate) fn run() {
     let (to, lines) = mpsc::channel();
     thread::spawn(move || {
