@@ -148,14 +148,14 @@ static void every_member_is_passed_on(void) {
         int expected;
         const char *words;
     } rows[] = {
-        {FENCEPOST_OPTIONS(.ttl = 7), FENCEPOST_OPTIONS(.ttl = 5), FENCEPOST_RESULT_LEASE_TOO_SHORT, "5000"},
+        {FENCEPOST_OPTIONS(.ttl = 7), FENCEPOST_OPTIONS(.ttl = 5), FENCEPOST_RESULT_LEASE_TOO_SHORT, "a lease of 5 ms"},
         {FENCEPOST_OPTIONS(.margin = 3333), FENCEPOST_OPTIONS(.margin = 3334), FENCEPOST_RESULT_LEASE_TOO_SHORT,
-         "10002000"},
-        {FENCEPOST_OPTIONS(.poll = 1), FENCEPOST_OPTIONS(.poll = -1), FENCEPOST_RESULT_NOT_POSITIVE, "poll is -1000"},
+         "give at least 10002 ms"},
+        {FENCEPOST_OPTIONS(.poll = 1), FENCEPOST_OPTIONS(.poll = -1), FENCEPOST_RESULT_NOT_POSITIVE, "poll is -1 ms"},
         {FENCEPOST_OPTIONS(.max_hold = 1), FENCEPOST_OPTIONS(.max_hold = -1), FENCEPOST_RESULT_NOT_POSITIVE,
-         "max_hold is -1000"},
+         "max_hold is -1 ms"},
         {FENCEPOST_OPTIONS(.answer_within = 1), FENCEPOST_OPTIONS(.answer_within = -1), FENCEPOST_RESULT_NOT_POSITIVE,
-         "answer_within is -1000"},
+         "answer_within is -1 ms"},
         {FENCEPOST_OPTIONS(.layout = "kazoo"), FENCEPOST_OPTIONS(.layout = "other"), FENCEPOST_RESULT_INVALID_OPTION,
          "layout is \"other\""},
         {FENCEPOST_OPTIONS(.layout = "plain", .node_prefix = "n_"), FENCEPOST_OPTIONS(.node_prefix = "n_"),

@@ -179,11 +179,11 @@ static void options_are_checked(void) {
         int expected;
         const char *words;
     } rows[] = {
-        {FENCEPOST_IDEMPOTENCY_OPTIONS(.lease = 4), FENCEPOST_RESULT_LEASE_TOO_SHORT, "6000"},
-        {FENCEPOST_IDEMPOTENCY_OPTIONS(.retention = -1), FENCEPOST_RESULT_NOT_POSITIVE, "retention is -1000"},
+        {FENCEPOST_IDEMPOTENCY_OPTIONS(.lease = 4), FENCEPOST_RESULT_LEASE_TOO_SHORT, "give at least 6 ms"},
+        {FENCEPOST_IDEMPOTENCY_OPTIONS(.retention = -1), FENCEPOST_RESULT_NOT_POSITIVE, "retention is -1 ms"},
         {FENCEPOST_IDEMPOTENCY_OPTIONS(.margin = 20000), FENCEPOST_RESULT_LEASE_TOO_SHORT, ""},
-        {FENCEPOST_IDEMPOTENCY_OPTIONS(.poll = -1), FENCEPOST_RESULT_NOT_POSITIVE, "poll is -1000"},
-        {FENCEPOST_IDEMPOTENCY_OPTIONS(.answer_within = -1), FENCEPOST_RESULT_NOT_POSITIVE, "answer_within is -1000"},
+        {FENCEPOST_IDEMPOTENCY_OPTIONS(.poll = -1), FENCEPOST_RESULT_NOT_POSITIVE, "poll is -1 ms"},
+        {FENCEPOST_IDEMPOTENCY_OPTIONS(.answer_within = -1), FENCEPOST_RESULT_NOT_POSITIVE, "answer_within is -1 ms"},
         {FENCEPOST_IDEMPOTENCY_OPTIONS(.on_lease_end = (fencepost_policy)9), FENCEPOST_RESULT_INVALID_OPTION, "9"},
         {&unsized, FENCEPOST_RESULT_BAD_ARGUMENT, "size"},
         {&later, FENCEPOST_RESULT_UNKNOWN_OPTION, "newer"},
