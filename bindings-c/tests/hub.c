@@ -42,7 +42,7 @@ static void settings_are_checked(void) {
         {"{\"kind\": \"redis-string\", \"name\": \"\"}", FENCEPOST_RESULT_EMPTY_NAME, ""},
         {"{\"kind\": \"redis-string\", \"name\": \"x\", \"tll\": 1}", FENCEPOST_RESULT_UNKNOWN_OPTION, "\"tll\""},
         {"{\"kind\": \"redis-string\", \"name\": \"x\", \"ttl\": 0}", FENCEPOST_RESULT_NOT_POSITIVE, "ttl"},
-        {"{\"kind\": \"redis-string\", \"name\": \"x\", \"ttl\": 4000}", FENCEPOST_RESULT_LEASE_TOO_SHORT, "a lease of 4 ms"},
+        {"{\"kind\": \"redis-string\", \"name\": \"x\", \"ttl\": 4000}", FENCEPOST_RESULT_LEASE_TOO_SHORT, "of 4 ms"},
         {"{\"kind\": \"zookeeper-mutex\", \"name\": \"a\\u0000b\"}", FENCEPOST_RESULT_INVALID_NAME, "NUL"},
         {"{\"kind\": \"zookeeper-mutex\", \"name\": \"a//b\"}", FENCEPOST_RESULT_INVALID_NAME, "slash"},
         {"\xff", FENCEPOST_RESULT_UNREADABLE_SETTINGS, ""},
