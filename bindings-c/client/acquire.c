@@ -52,14 +52,20 @@ fencepost_result acquire_opened(fencepost_lock *lock, opening *open, const void 
     return result;
 }
 
+/* Refuses an acquire timeout that is not positive. `otherwise` says how the program asks without waiting. */
+fencepost_result check_acquire_timeout(int64_t acquire_timeout, const char *otherwise) {
+    if (acquire_timeout > 0 || acquire_timeout == TRY)
+        return FENCEPOST_RESULT_OK;
+    return fault(
+        FENCEPOST_RESULT_NOT_POSITIVE, "timeout is %" PRId64 " ms: give a positive duration; %s", acquire_timeout,
+        otherwise);
+}
+
 static fencepost_result open_contender(fencepost_lock *lock, const void *what, fencepost_grant **contender) {
     int64_t acquire_timeout = *(const int64_t *)what;
+    fencepost_result result = check_acquire_timeout(acquire_timeout, "to ask without waiting, use a try");
 
-    if (acquire_timeout <= 0 && acquire_timeout != TRY)
-        return fault(
-            FENCEPOST_RESULT_NOT_POSITIVE,
-            "timeout is %" PRId64 " ms: give a positive duration; to ask without waiting, use a try", acquire_timeout);
-    return contender_open(lock, acquire_timeout, contender);
+    return result == FENCEPOST_RESULT_OK ? contender_open(lock, acquire_timeout, contender) : result;
 }
 
 static fencepost_result acquire(fencepost_lock *lock, int64_t acquire_timeout, fencepost_grant **grant) {

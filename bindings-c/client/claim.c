@@ -1,5 +1,4 @@
 /* Claims. A claim is a contender whose grant may also be a result, and which has two more ends. */
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include "internal.h"
@@ -11,14 +10,6 @@ struct claim_request {
     int64_t acquire_timeout;
 };
 
-static fencepost_result check_timeout(int64_t acquire_timeout) {
-    if (acquire_timeout > 0 || acquire_timeout == TRY)
-        return FENCEPOST_RESULT_OK;
-    return fault(
-        FENCEPOST_RESULT_NOT_POSITIVE,
-        "timeout is %" PRId64 " ms: give a positive duration; a claim with 0 does not wait", acquire_timeout);
-}
-
 /* Opens a contender and begins the claim. With the mutex. */
 static fencepost_result open_claim(fencepost_lock *lock, const void *what, fencepost_grant **claim) {
     const struct claim_request *request = what;
@@ -28,7 +19,8 @@ static fencepost_result open_claim(fencepost_lock *lock, const void *what, fence
 
     if (claimed == NULL)
         return fault(FENCEPOST_RESULT_OUT_OF_MEMORY, NULL);
-    if ((result = check_timeout(request->acquire_timeout)) != FENCEPOST_RESULT_OK ||
+    result = check_acquire_timeout(request->acquire_timeout, "a claim with 0 does not wait");
+    if (result != FENCEPOST_RESULT_OK ||
         (result = contender_open(lock, request->acquire_timeout, claim)) != FENCEPOST_RESULT_OK) {
         free(claimed);
         return result;

@@ -147,6 +147,7 @@ void pending_free(struct pending *pending);
 
 /* acquire.c */
 int64_t acquire_timeout_of(int64_t timeout);
+fencepost_result check_acquire_timeout(int64_t acquire_timeout, const char *otherwise);
 fencepost_result acquire_opened(fencepost_lock *lock, opening *open, const void *what, fencepost_grant **grant);
 
 /* ends.c */

@@ -90,7 +90,7 @@ static void of_two_threads_with_two_results_one_succeeds(void) {
     relay_close(relay);
 }
 
-/* Whoever calls while the server has not answered gets its answer. A thread may come too late for that. */
+/* Both threads get the answer of the server, unless one of them calls after the other one has returned it. */
 static void two_threads_with_one_result_succeed(void) {
     struct relay *relay = relay_open("127.0.0.1", address(REDIS));
     fencepost_client *client = client_of(url_of("redis://", relay_address(relay), ""));

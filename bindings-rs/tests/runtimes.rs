@@ -135,7 +135,7 @@ fn a_grant_is_lost_when_its_runtime_ends_however_early() {
     assert!(!grant.is_valid());
     let lost = elsewhere(grant.lost());
     assert_eq!(lost.reason(), Loss::ConnectionClosed);
-    // Nobody has closed the client, so later calls have the same reason.
+    // The program has not closed the client, so later calls have the same reason.
     let why = "the client's runtime was shut down: make the client in a runtime that lives as long";
     for text in [
         lost.to_string(),

@@ -114,15 +114,15 @@ fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-/// Runs a command on this thread alone: where processes are limited, there may be no other. `broken` is the exit code of a
-/// computer that lets it not.
+/// Runs a command on this thread alone, because a limit on processes may allow no other one. `broken` is the exit code if a
+/// limit of this computer does not allow even that.
 fn in_runtime(broken: u8, command: impl Future<Output = ExitCode>) -> ExitCode {
     let runtime = enough_descriptors()
         .and_then(|()| tokio::runtime::Builder::new_current_thread().enable_all().build());
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
-            output::complain(&format!("this computer does not let fencepost run: {error}"));
+            output::complain(&format!("fencepost cannot start on this computer: {error}"));
             return ExitCode::from(broken);
         }
     };

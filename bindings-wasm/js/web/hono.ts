@@ -69,7 +69,7 @@ export function idempotent<C extends HonoContext>(
 
   async function settle(c: C, claim: Claim): Promise<void> {
     if (!c.finalized) {
-      // The handler has returned nothing. Hono says so, unless someone reads a response that is not there.
+      // The handler has returned nothing. Hono reports this, unless the middleware reads the missing response.
       await gate.leave(claim);
       return;
     }

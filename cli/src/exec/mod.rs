@@ -202,7 +202,7 @@ fn start(plan: &Plan, right: &Right) -> Result<(Group, Option<Watchdog>), Failur
     command.env_remove("FENCEPOST_TAKEOVERS");
     command.args(arguments).envs(environment(plan, right));
     if let Some(watchdog) = &mut watchdog {
-        let kill_by = right.deadline().minus(plan.reserve());
+        let kill_by = right.kill_by(plan);
         watchdog
             .watch_from_the_start(&mut command, || kill_by.since(clock::now()))
             .map_err(unwatched)?;

@@ -178,6 +178,11 @@ impl Right {
         self.deadline
     }
 
+    /// When the command has to be dead, with a reserve for its death.
+    pub(super) fn kill_by(&self, plan: &Plan) -> Instant {
+        self.deadline.minus(plan.reserve())
+    }
+
     /// Waits until enough of the lease is left to start the command, and to end it.
     pub(super) async fn freshen(&mut self, plan: &Plan) -> Result<(), Failure> {
         let start = clock::now();

@@ -205,10 +205,10 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// When the group has to be dead, with a reserve for its death.
+    /// When the group has to be dead, if a loss ends the command.
     fn kill_by(&self) -> Option<Instant> {
         let kept = self.plan.on_lost != OnLost::Warn;
-        kept.then(|| self.right.deadline().minus(self.plan.reserve()))
+        kept.then(|| self.right.kill_by(self.plan))
     }
 
     /// Ends the command if that is due.

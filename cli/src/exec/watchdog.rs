@@ -57,15 +57,14 @@ impl Watchdog {
         })
     }
 
-    /// Has the command written its own group to the watchdog before it begins: the watchdog knows it even if fencepost is killed
-    /// in this moment.
+    /// Lets the command write its own group to the watchdog before it begins: the watchdog knows the group even if
+    /// fencepost is killed in this moment.
     pub(super) fn watch_from_the_start(
         &mut self,
         command: &mut tokio::process::Command,
         left: impl FnOnce() -> Duration,
     ) -> io::Result<()> {
-        let now = now();
-        let at = now.saturating_add(micros(left()));
+        let at = in_future(left);
         self.reported = at;
         let mut input = self.input.try_clone()?;
         let announce = move || {
@@ -85,9 +84,7 @@ impl Watchdog {
 
     /// Has the group killed so long from now, unless another call comes in time.
     pub(super) fn kill_in(&mut self, group: Pid, left: impl FnOnce() -> Duration) {
-        // The clock is read first: a pause in between makes the moment earlier, not later.
-        let now = now();
-        let at = now.saturating_add(micros(left()));
+        let at = in_future(left);
         // Moments of one lease differ by some microseconds.
         if at.abs_diff(self.reported) > 1000 {
             self.reported = at;
@@ -133,6 +130,12 @@ fn now() -> u64 {
     #[cfg(not(target_os = "linux"))]
     let clock = ClockId::CLOCK_MONOTONIC;
     clock_gettime(clock).map_or(0, |time| micros(time.into()))
+}
+
+/// The moment so long from now. The clock is read first: a pause in between makes the moment earlier, not later.
+fn in_future(left: impl FnOnce() -> Duration) -> u64 {
+    let now = now();
+    now.saturating_add(micros(left()))
 }
 
 fn micros(time: Duration) -> u64 {

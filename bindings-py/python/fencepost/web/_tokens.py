@@ -16,7 +16,7 @@ _RANDOM_BYTES = 24
 
 
 def new_token() -> str:
-    """A token that nobody can guess."""
+    """A random token, which cannot be guessed."""
     return secrets.token_urlsafe(_RANDOM_BYTES)
 
 
