@@ -126,6 +126,20 @@ def test_a_large_result_is_replayed(server: Server, operation: Operation) -> Non
     assert_replays(first, operation.post(server, size=200_000))
 
 
+def test_a_body_that_is_cut_short_is_not_stored(server: Server, operation: Operation) -> None:
+    """Its handler has failed midway. The client cannot get the whole response, nor a retry its part."""
+    query: dict[str, Any] = {"pieces": 2, "announced": "100,12"}
+    with server.connect() as connection:
+        connection.sendall(operation.raw(**query))
+        response = b"".join(iter(lambda: connection.recv(65536), b""))
+    head, _, body = response.partition(b"\r\n\r\n")
+    assert not head.startswith(b"HTTP/1.1 201 ") or len(body) < 100
+    done = operation.post(server, **query)
+    assert (done.status_code, done.content, done.headers["x-run"]) == (201, b"piece\n" * 2, "2")
+    assert_replays(done, operation.post(server, **query))
+    assert operation.runs == 2
+
+
 @pytest.mark.parametrize(
     ("query", "body"), [({"size": 262_144}, b"x" * 262_144), ({"pieces": 3}, b"piece\n" * 3)]
 )

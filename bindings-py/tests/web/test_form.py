@@ -54,7 +54,7 @@ def test_the_fingerprint(example: Any) -> None:
 @each("responses")
 def test_what_is_stored_of_a_response(example: Any) -> None:
     names = form.STORED_HEADERS | {raw(name).lower() for name in example.get("stored_headers", ())}
-    response = BaseProtected(lambda _: "complete", names, example.get("max_result", 1_000_000))
+    response = BaseProtected(b"POST", lambda _: "complete", names, example.get("max_result", 1_000_000))
     response._begin(example["status"], headers(example["headers"]))
     result, is_whole = response._result(raw(example["body"]))
     assert result == raw(example["stored"])

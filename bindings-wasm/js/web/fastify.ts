@@ -19,9 +19,9 @@ import type { Claim } from "../client/claim.js";
 import type { Idempotency } from "../client/idempotency.js";
 import { show } from "./claims.js";
 import { type Admitted, Gate, type Idle } from "./gate.js";
-import { announced, grouped, headersOf } from "./held.js";
+import { grouped, headersOf } from "./held.js";
 import { type NodeRequest, type NodeResponse, headerOf, peek } from "./node.js";
-import { type Reply, STORED } from "./response.js";
+import { type Reply, STORED, announced } from "./response.js";
 import type { WebOptions } from "./settings.js";
 import { Shield } from "./shield.js";
 import { type WebStream, beginning, pieces, unstored } from "./streams.js";
@@ -167,6 +167,11 @@ export function idempotent<R extends FastifyRequest>(
       }
       const rest = unstored(begun, length, status, gate, claim);
       return Readable.fromWeb(rest as Parameters<typeof Readable.fromWeb>[0]);
+    }
+    // Fastify itself corrects the length of a body that is no stream.
+    const lack = "stream" in given ? gate.lackOf(claim, status, length, begun.whole.length) : null;
+    if (lack !== null) {
+      throw lack;
     }
     const settled = await gate.settle(claim, { status, headers: headers(), body: begun.whole });
     reset(reply, status, before);

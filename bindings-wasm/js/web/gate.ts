@@ -12,7 +12,17 @@ import { type Timer, clearTimeout, setTimeout } from "../host.js";
 import { type Asked, bindingOf, fingerprints, partsOf, recordKey } from "./fingerprint.js";
 import { KEY_HEADER, TOKEN_HEADER, keyOf, tokenIn, tokenKey, tokenOf } from "./key.js";
 import { type Problem, problem, retryAfter } from "./problems.js";
-import { type Header, type Reply, TAG, encoded, headOf, isStatusAlone, replayOf, statusAlone } from "./response.js";
+import {
+  type Header,
+  type Reply,
+  TAG,
+  encoded,
+  hasLength,
+  headOf,
+  isStatusAlone,
+  replayOf,
+  statusAlone,
+} from "./response.js";
 import { type End, type Settings, type WebOptions, checked, checkedTenant, endOf } from "./settings.js";
 import { issueToken, tokenReply } from "./tokens.js";
 
@@ -82,8 +92,8 @@ export class Gate<R extends object> {
   readonly #fingerprint: ReturnType<typeof fingerprints>;
   /** Those of older secrets. */
   readonly #older: readonly ReturnType<typeof fingerprints>[];
-  /** The claims of the handlers that run. It keeps none: a claim that no handler refers to any more is left. */
-  readonly #running = new WeakSet<Claim>();
+  /** The claims of the handlers that run, and their methods. It keeps none: one that no handler refers to any more is left. */
+  readonly #running = new WeakMap<Claim, string>();
   #count = 0;
   readonly #waiting: (() => void)[] = [];
 
@@ -155,7 +165,7 @@ export class Gate<R extends object> {
     if (claim.replayed) {
       return { is: "reply", reply: this.#replayed(claim) };
     }
-    this.#running.add(claim);
+    this.#running.set(claim, asked.method);
     this.#count += 1;
     return { is: "run", claim };
   }
@@ -171,12 +181,22 @@ export class Gate<R extends object> {
     return headOf(status, headers, names).length + size <= maxResult;
   }
 
-  /** Ends a claim by the handler's response. `body` null: the body is not stored. */
+  /** The error of a body that ends after so many bytes, if `Content-Length` has announced more of them. */
+  lackOf(claim: Claim, status: number, announced: number | null, size: number): Error | null {
+    if (announced === null || size >= announced || !hasLength(status) || this.#running.get(claim) === "HEAD") {
+      return null;
+    }
+    return new Error(`the response body ended after ${size} of the ${announced} bytes that Content-Length announced`);
+  }
+
+  /**
+   * Ends a claim by the handler's response: as its status says, unless `end` is given. `body` null: the body is not stored.
+   */
   async settle(
     claim: Claim,
     response: { status: number; headers: Iterable<Header>; body: Uint8Array | null },
+    end = this.endOf(response.status),
   ): Promise<Settled> {
-    const end = this.endOf(response.status);
     try {
       if (end !== "complete") {
         await claim[end]();

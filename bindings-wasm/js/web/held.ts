@@ -9,7 +9,7 @@ import { queueMicrotask } from "../host.js";
 import { joined } from "./bytes.js";
 import type { Gate, Settled } from "./gate.js";
 import type { NodeResponse } from "./node.js";
-import { type Header, type Reply, STORED } from "./response.js";
+import { type Header, type Reply, STORED, announced } from "./response.js";
 import type { Shield } from "./shield.js";
 
 type HeaderValue = number | string | readonly string[];
@@ -59,11 +59,6 @@ export function* headersOf(all: Readonly<Record<string, HeaderValue | undefined>
       yield [name, String(one)];
     }
   }
-}
-
-/** The length that a header announces. null: it announces none. */
-export function announced(value: HeaderValue | undefined): number | null {
-  return value !== undefined && /^\d+$/.test(String(value)) ? Number(value) : null;
 }
 
 /**
@@ -140,7 +135,10 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
     const rest = joined(chunks);
     const body = isPassing ? null : rest;
     const { statusCode: status, statusMessage } = response;
-    const settled = await gate.settle(claim, { status, headers: headers(), body });
+    const lack = isPassing
+      ? gate.lackOf(claim, status, length, passed)
+      : gate.lackOf(claim, status, announced(response.getHeader("content-length")), rest.length);
+    const settled = await gate.settle(claim, { status, headers: headers(), body }, lack === null ? undefined : "leave");
     [isOut, isSent] = [true, true];
     // The handler may have set them after its end.
     Object.assign(response, { statusCode: status, statusMessage });

@@ -17,8 +17,7 @@ import type { Idempotency } from "../client/idempotency.js";
 import { unreadable } from "../errors.js";
 import { show } from "./claims.js";
 import { Gate, type Idle } from "./gate.js";
-import { announced } from "./held.js";
-import { type Reply, STORED } from "./response.js";
+import { type Reply, STORED, announced } from "./response.js";
 import type { WebOptions } from "./settings.js";
 import { beginning, readAll, unstored } from "./streams.js";
 
@@ -82,6 +81,10 @@ export function idempotent<C extends HonoContext>(
     const fits = length === null || gate.fits(status, headers, length);
     const begun = body === null ? { whole: new Uint8Array() } : await beginning(body, fits ? length : 0);
     if ("whole" in begun) {
+      const lack = gate.lackOf(claim, status, length, begun.whole.length);
+      if (lack !== null) {
+        throw lack;
+      }
       const settled = await gate.settle(claim, { status, headers, body: begun.whole });
       if (typeof settled === "object") {
         const other = replaced(c.res, gate.replaced, settled);

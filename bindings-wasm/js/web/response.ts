@@ -52,6 +52,11 @@ export function hasLength(status: number): boolean {
   return status !== 204 && status !== 304;
 }
 
+/** The length that a `Content-Length` announces. null: it announces none. */
+export function announced(value: number | string | readonly string[] | null | undefined): number | null {
+  return value !== undefined && /^\d+$/.test(String(value)) ? Number(value) : null;
+}
+
 /** The head of the stored form. */
 export function headOf(status: number, headers: Iterable<Header>, names: ReadonlySet<string>): Uint8Array {
   let head = `${status}\n`;

@@ -90,13 +90,14 @@ function atOnce<T>(read: Promise<T>): Promise<T | null> {
 }
 
 /**
- * The rest of a body, as a stream. Before its end, `last` is awaited: before the last bytes, if their number is known
- * (`length`). A reader that cancels stops nothing: the body is read to its end. If the body fails, `failed` is called.
+ * The rest of a body, as a stream. Before its end, `last` is awaited with the number of its bytes: before the last bytes,
+ * if their number is known (`length`). A reader that cancels stops nothing: the body is read to its end. If the body fails,
+ * `failed` is called.
  */
 function passing(
   { chunks, next, reader }: Pieces,
   length: number | null,
-  last: () => Promise<void>,
+  last: (size: number) => Promise<void>,
   failed: () => Promise<void>,
 ): ReadableStream<Uint8Array> {
   const waiting = [...chunks];
@@ -106,7 +107,7 @@ function passing(
   const over = async () => {
     if (!isOver) {
       isOver = true;
-      await last();
+      await last(size);
     }
   };
   /** The next chunk; null at the end. */
@@ -156,7 +157,12 @@ export function unstored<R extends object>(
   return passing(
     begun,
     length,
-    async () => {
+    async (size) => {
+      const lack = gate.lackOf(claim, status, length, size);
+      if (lack !== null) {
+        await gate.leave(claim);
+        throw lack;
+      }
       await gate.settle(claim, { status, headers: [], body: null });
     },
     () => gate.leave(claim),

@@ -77,16 +77,18 @@ export async function handle(url, body, claim) {
   const query = new URL(url, "http://localhost").searchParams;
   const id = query.get("id");
   const statuses = (query.get("statuses") ?? "201").split(",").map(Number);
-  const [isGated, size, count] = [
+  const [isGated, size, announced, count] = [
     query.get("gate") === "1",
     query.get("size"),
+    query.get("announced"),
     Number(query.get("pieces") ?? 0),
   ];
   const run = await effects.incr(`http:${id}:runs`);
   if (isGated && count === 0) {
     await atGate(id);
   }
-  const status = statuses[Math.min(run, statuses.length) - 1];
+  const ofRun = (runs) => runs[Math.min(run, runs.length) - 1];
+  const status = ofRun(statuses);
   if (status === 0) {
     throw new Error(`run ${run} of ${id}`);
   }
@@ -96,6 +98,7 @@ export async function handle(url, body, claim) {
     Location: `/orders/${id}`,
     "Set-Cookie": `session=${run}`,
     "X-Run": String(run),
+    ...(announced !== null && { "Content-Length": ofRun(announced.split(",")) }),
   };
   if (count > 0) {
     return { status, headers, body: pieces(id, count, isGated) };

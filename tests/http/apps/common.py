@@ -8,11 +8,13 @@ import logging
 import sys
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qs
 
 import redis
 import redis.asyncio
+
+T = TypeVar("T")
 
 SECRET = "a secret of the suite"
 LIMIT = 60
@@ -62,6 +64,7 @@ class Handler:
         self._statuses = [int(status) for status in given.get("statuses", "201").split(",")]
         self._size = int(given["size"]) if "size" in given else None
         self._pieces = int(given.get("pieces", 0))
+        self._announced = given["announced"].split(",") if "announced" in given else []
         self._body = body
         self._claim = claim
 
@@ -80,7 +83,7 @@ class Handler:
 
     def reply(self, run: int) -> Reply:
         """The response of this run."""
-        status = self._statuses[min(run, len(self._statuses)) - 1]
+        status = _of(self._statuses, run)
         if status == 0:
             raise Failed(f"run {run} of {self.id}")
         is_plain = self._pieces or self._size is not None
@@ -90,6 +93,8 @@ class Handler:
             "Set-Cookie": f"session={run}",
             "X-Run": str(run),
         }
+        if self._announced:
+            headers["Content-Length"] = _of(self._announced, run)
         return Reply(status, headers, self._content(run), self._pieces)
 
     def _content(self, run: int) -> bytes:
@@ -105,6 +110,11 @@ class Handler:
                 "derived": None if claim is None else claim.derive("charge"),
             }
         ).encode()
+
+
+def _of(runs: list[T], run: int) -> T:
+    """What is asked of a run: the last entry is that of all further runs."""
+    return runs[min(run, len(runs)) - 1]
 
 
 def handle(effects: redis.Redis, handler: Handler) -> Reply:

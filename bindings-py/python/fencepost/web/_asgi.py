@@ -191,7 +191,9 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
             give_back()
             await send(message)
 
-        response = Protected(claim, send_outside, self._end, self._stored_headers, self._max_result)
+        response = Protected(
+            claim, send_outside, scope["method"].encode(), self._end, self._stored_headers, self._max_result
+        )
 
         async def hung_up() -> Message:
             # The handler does not learn that its client hangs up: it would stop half-way.

@@ -23,11 +23,12 @@ class Protected(BaseProtected):
         self,
         claim: Claim,
         send: Send,
+        method: bytes,
         end_of: Callable[[int], End],
         names: frozenset[bytes],
         max_result: int,
     ) -> None:
-        super().__init__(end_of, names, max_result)
+        super().__init__(method, end_of, names, max_result)
         self._claim = claim
         self._send = send
         self._start: Message | None = None
@@ -91,7 +92,7 @@ class Protected(BaseProtected):
 
     async def _finish(self, body: bytes) -> None:
         result, is_whole = self._result(body)
-        is_stored, other = await self._end_claim(result)
+        is_stored, other = await self._end_claim(result, self._end_after(len(body)))
         if other is not None:
             await self._send_all(other.status, other.replay(), other.body or b"")
         else:
@@ -110,18 +111,17 @@ class Protected(BaseProtected):
         length = self._length
         is_last = self.is_complete or (length is not None and self._size >= length)
         if is_last and not self._ended:
-            await self._end_claim(form.Stored(self._status).encode())
+            await self._end_claim(form.Stored(self._status).encode(), self._end_after(self._size))
         await self._forward({"type": "http.response.body", "body": part, "more_body": not self.is_complete})
 
-    async def _end_claim(self, result: bytes) -> tuple[bool, form.Stored | None]:
-        """Ends the claim as the status says. Gives whether a retry gets what it should, and the result of
-        another attempt, if that was first.
+    async def _end_claim(self, result: bytes, end: End) -> tuple[bool, form.Stored | None]:
+        """Ends the claim. Returns whether a retry gets what it should, and the result of another attempt, if
+        that was first.
         """
         self._ended = True
         claim = self._claim
         if is_given_up(claim):
             return False, None
-        end = self._end_of(self._status)
         if end != "complete":
             await self._give_up(leaves=end == "leave")
             return True, None

@@ -16,7 +16,10 @@ class BaseProtected:
     the end is held back.
     """
 
-    def __init__(self, end_of: Callable[[int], End], names: frozenset[bytes], max_result: int) -> None:
+    def __init__(
+        self, method: bytes, end_of: Callable[[int], End], names: frozenset[bytes], max_result: int
+    ) -> None:
+        self._method = method
         self._end_of = end_of
         self._names = names
         self._max_result = max_result
@@ -42,6 +45,15 @@ class BaseProtected:
         """Whether a body that comes in pieces, ``size`` bytes so far, is held back."""
         length = self._length
         return length is not None and max(length, size) <= self._max_result
+
+    def _is_cut_short(self, size: int) -> bool:
+        """Whether a body that ends after ``size`` bytes lacks some that Content-Length has announced."""
+        has_body = self._method != b"HEAD" and self._status not in (204, 304)
+        return has_body and self._length is not None and size < self._length
+
+    def _end_after(self, size: int) -> End:
+        """How a response whose body has ``size`` bytes ends its claim."""
+        return "leave" if self._is_cut_short(size) else self._end_of(self._status)
 
     def _result(self, body: bytes) -> tuple[bytes, bool]:
         """What is stored, and whether the body is part of it."""

@@ -111,7 +111,9 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
             inner[CLAIM] = claim
             # The server would send its own files past the middleware.
             inner.pop("wsgi.file_wrapper", None)
-            response = Protected(claim, start_outside, self._end, self._stored_headers, self._max_result)
+            response = Protected(
+                claim, start_outside, head.method, self._end, self._stored_headers, self._max_result
+            )
             return response.run(self.app, inner)
         finally:
             give_back()

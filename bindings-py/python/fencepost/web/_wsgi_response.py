@@ -24,11 +24,12 @@ class Protected(BaseProtected):
         self,
         claim: Claim,
         start_response: StartResponse,
+        method: bytes,
         end_of: Callable[[int], End],
         names: frozenset[bytes],
         max_result: int,
     ) -> None:
-        super().__init__(end_of, names, max_result)
+        super().__init__(method, end_of, names, max_result)
         self._claim = claim
         self._start_response = start_response
         self._line = ""
@@ -59,7 +60,7 @@ class Protected(BaseProtected):
         """So many bytes of a stream are about to have gone out: ends the claim before the last one."""
         length = self._length
         if not self._ended and (is_over or (length is not None and size >= length)):
-            self._end_claim(form.Stored(self._status).encode())
+            self._end_claim(form.Stored(self._status).encode(), self._end_after(size))
 
     def fail(self) -> None:
         """The handler has failed. Its outcome is unknown, unless its response is complete."""
@@ -87,7 +88,7 @@ class Protected(BaseProtected):
 
     def _finish(self, body: bytes) -> list[bytes]:
         result, is_whole = self._result(body)
-        is_stored, other = self._end_claim(result)
+        is_stored, other = self._end_claim(result, self._end_after(len(body)))
         if other is not None:
             return respond(self._start_response, other.status, other.replay(), other.body or b"")
         headers = self._headers if is_stored and is_whole else self._marked()
@@ -98,15 +99,14 @@ class Protected(BaseProtected):
         self._streams = True
         self._start_response(self._line, as_text(self._marked()))
 
-    def _end_claim(self, result: bytes) -> tuple[bool, form.Stored | None]:
-        """Ends the claim as the status says. Gives whether a retry gets what it should, and the result of
-        another attempt, if that was first.
+    def _end_claim(self, result: bytes, end: End) -> tuple[bool, form.Stored | None]:
+        """Ends the claim. Returns whether a retry gets what it should, and the result of another attempt, if
+        that was first.
         """
         self._ended = True
         claim = self._claim
         if is_given_up(claim):
             return False, None
-        end = self._end_of(self._status)
         if end != "complete":
             self._give_up(leaves=end == "leave")
             return True, None

@@ -52,16 +52,12 @@ impl Effects {
         if is_gated && pieces == 0 {
             self.wait_at_gate(id).await;
         }
-        let statuses: Vec<u16> = query.get("statuses").map_or_else(
-            || vec![201],
-            |statuses| {
-                statuses
-                    .split(',')
-                    .map(|status| status.parse().unwrap())
-                    .collect()
-            },
-        );
-        let status = statuses[run.min(statuses.len()) - 1];
+        // The last entry is that of all further runs.
+        let of_run = |name: &str| -> Option<u16> {
+            let runs: Vec<_> = query.get(name)?.split(',').collect();
+            Some(runs[run.min(runs.len()) - 1].parse().unwrap())
+        };
+        let status = of_run("statuses").unwrap_or(201);
         assert_ne!(status, 0, "run {run} of {id}");
         let is_plain = pieces > 0 || size.is_some();
         let body = match size {
@@ -79,8 +75,11 @@ impl Effects {
                 Body::from(facts.to_string())
             }
         };
-        Response::builder()
-            .status(status)
+        let mut response = Response::builder().status(status);
+        if let Some(length) = of_run("announced") {
+            response = response.header("Content-Length", length);
+        }
+        response
             .header(
                 "Content-Type",
                 if is_plain {
