@@ -196,18 +196,21 @@ impl World {
         any
     }
 
-    /// All clients end. A day later a last sweep runs.
+    /// All clients end. A day later a sweep runs, and the last one a day after it: records of clients that were killed
+    /// have their retention anew.
     fn finish(&mut self, seen: &mut Seen) {
         for client in &mut self.clients {
             client.end(&mut self.server);
         }
-        self.now = self.now.plus(Duration::from_secs(86_400));
-        self.server
-            .set_time(i64::try_from(self.now.as_micros() / 1000).unwrap());
         self.clients = vec![Client::connect(&mut self.server, self.now, 0, true, 77)];
         let sweep = self.scope.sweep().unwrap();
-        self.clients[0].begin(self.now, &sweep, false, 78);
-        self.settle(0, seen);
+        for number in [78, 79] {
+            self.now = self.now.plus(Duration::from_secs(86_400));
+            self.server
+                .set_time(i64::try_from(self.now.as_micros() / 1000).unwrap());
+            self.clients[0].begin(self.now, &sweep, false, number);
+            self.settle(0, seen);
+        }
         self.audit.only_values_are_left(&audit::records(&self.server));
     }
 }

@@ -131,11 +131,15 @@ impl Shared<ZooKeeper> for SessionLease {
                 session,
                 timeout,
             } => {
-                self.handle_session(now, state, session, timeout);
+                let timeout = self.handle_session(now, state, session, timeout);
                 self.record();
                 // While the driver is connecting there is no session yet, so the machines get no notice.
                 if state != SessionState::Connecting {
-                    deliveries.push(Delivery::All(notice));
+                    deliveries.push(Delivery::All(Notice::Session {
+                        state,
+                        session,
+                        timeout,
+                    }));
                 }
                 if state == SessionState::Connected {
                     deliveries.extend(self.confirmed().map(Delivery::All));

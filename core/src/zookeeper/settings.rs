@@ -85,6 +85,11 @@ impl ContenderSettings {
         })
     }
 
+    /// Whether the names of nodes contain their attempts. Other contenders' nodes then never have the same name.
+    pub(super) const fn names_attempts(&self) -> bool {
+        !matches!(self.layout, Layout::Plain { .. })
+    }
+
     /// The path that stands for the lock: its directory, or the single node.
     pub(super) fn lock_path(&self) -> String {
         single_path(&self.directory, &self.layout, self.role).unwrap_or_else(|| self.directory.clone())

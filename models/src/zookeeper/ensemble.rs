@@ -140,6 +140,13 @@ impl Server {
         Ok(())
     }
 
+    /// The connection of a session has negotiated another timeout, because the servers' limits have changed.
+    pub fn negotiate(&mut self, session: SessionId, timeout: Duration) {
+        if let Some(known) = self.sessions.get_mut(&session) {
+            known.timeout = timeout;
+        }
+    }
+
     /// The client has lost its watches.
     pub fn forget_watches(&mut self, session: SessionId) {
         if let Some(known) = self.sessions.get_mut(&session) {
@@ -293,8 +300,8 @@ impl Server {
     }
 
     /// Another server leads. All servers that can reach it catch up with every committed transaction and close their
-    /// connections; returns their sessions. Every session gets its full timeout again. Nothing happens if the server is
-    /// cut off, because then it cannot lead.
+    /// connections; returns their sessions. Every session gets its full timeout again: the one with which it was created.
+    /// Nothing happens if the server is cut off, because then it cannot lead.
     ///
     /// The ensemble keeps every request that it has answered. It may have kept or lost a request without an answer: to
     /// model the first, execute the request and discard the answer; to model the second, do not execute it.
@@ -314,6 +321,7 @@ impl Server {
         self.zxid = ((self.zxid >> 32) + 1) << 32;
         for known in self.sessions.values_mut() {
             known.heard = now;
+            known.timeout = known.created;
         }
         broken
     }

@@ -11,6 +11,9 @@ use super::{ask::FiredWatch, watches::Watch};
 pub(super) struct Session {
     /// The server that the session is connected to.
     pub(super) at: Option<usize>,
+    /// The timeout with which the session was created: the servers have stored it.
+    pub(super) created: Duration,
+    /// The timeout that the last connection has negotiated: the leader counts with it.
     pub(super) timeout: Duration,
     /// When the leader last heard from the session.
     pub(super) heard: Instant,
@@ -32,6 +35,7 @@ impl Session {
     pub(super) const fn new(at: usize, timeout: Duration, now: Instant) -> Self {
         Self {
             at: Some(at),
+            created: timeout,
             timeout,
             heard: now,
             touched: false,

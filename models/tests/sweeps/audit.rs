@@ -68,18 +68,28 @@ pub(crate) type By = (bool, bool, SessionId);
 pub(crate) struct Audit {
     /// The first thing that must not happen.
     pub(crate) broken: Option<String>,
+    /// When each lease was last there.
+    leases: BTreeMap<String, u64>,
 }
 
 impl Audit {
     pub(crate) fn compare(&mut self, before: &Nodes, after: &Nodes, by: By, millis: u64, request: &Request) {
+        let leases = before.iter().chain(after).filter(|(_, node)| node.owner.is_some());
+        self.leases.extend(leases.map(|(path, _)| (path.clone(), millis)));
         let nodes = before.iter().filter(|(path, node)| {
             let is_lease = node.owner.is_some() || path.ends_with("/value");
             !is_lease && after.get(*path) != Some(node)
         });
         for (path, node) in nodes {
-            if let Some(record) = node.record()
-                && let Some(why) = why_not(before, after, path, &record, by, millis)
-            {
+            let Some(record) = node.record() else {
+                continue;
+            };
+            let leased = self.leases.get(&lease_of(path, &record));
+            let outlived = leased.is_some_and(|leased| millis <= leased + record.retention);
+            let deleted = by.0 && record.state == State::Running && !after.contains_key(path);
+            let too_early = "a sweep has deleted a record whose lease was there within its retention";
+            let early = (deleted && outlived).then_some(too_early);
+            if let Some(why) = early.or_else(|| why_not(before, after, path, &record, by, millis)) {
                 let now = after.get(path).map(|node| String::from_utf8_lossy(&node.bytes));
                 let bytes = String::from_utf8_lossy(&node.bytes);
                 let what =
@@ -100,6 +110,10 @@ impl Audit {
     }
 }
 
+fn lease_of(path: &str, record: &Record) -> String {
+    format!("{path}/{}", record.attempt.text())
+}
+
 /// Why this record must not be changed as it was.
 fn why_not(
     before: &Nodes,
@@ -110,7 +124,7 @@ fn why_not(
     millis: u64,
 ) -> Option<&'static str> {
     let node = &before[path];
-    let lease = before.get(&format!("{path}/{}", record.attempt.text()));
+    let lease = before.get(&lease_of(path, record));
     let is_running = record.state == State::Running;
     if sweeps {
         if is_running && lease.is_some() {

@@ -35,7 +35,7 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     const COMPARES: bool = false;
 
     /// How long after its deadline a client may still be granted a free lock.
-    fn grace(_client: Number) -> Duration {
+    fn grace(&self, _client: Number) -> Duration {
         Duration::ZERO
     }
 

@@ -272,6 +272,7 @@ const fn is_condition(fault: ServerFault) -> bool {
             | ServerFault::NoDisk
             | ServerFault::FewReplicas
             | ServerFault::NoChannels
+            | ServerFault::Timeouts
             | ServerFault::Older
     )
 }

@@ -135,6 +135,24 @@ pub static ZOOKEEPER_PLAIN: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = 
     ..ZOOKEEPER_MUTEX
 };
 
+/// The fair mutex where the servers' shortest session timeout becomes longer.
+pub static ZOOKEEPER_TIMEOUTS: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
+    name: "zookeeper-timeouts",
+    longest: zookeeper::LONGER,
+    profile: Profile {
+        server_faults: &[
+            ServerFault::Timeouts,
+            ServerFault::FailOver,
+            ServerFault::Restart,
+            ServerFault::CatchUp(0),
+            ServerFault::CutOff(0),
+            ServerFault::Depose,
+        ],
+        ..ENSEMBLE
+    },
+    ..ZOOKEEPER_MUTEX
+};
+
 /// Whether a client reads: a random choice in each run.
 const fn reads(client: Number, seed: u64) -> bool {
     seed >> (1 + client % 32) & 1 == (client & 1) as u64
@@ -261,6 +279,7 @@ pub static REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
 /// All of them.
 pub static ALL: &[&dyn Provable] = &[
     &ZOOKEEPER_MUTEX,
+    &ZOOKEEPER_TIMEOUTS,
     &ZOOKEEPER_PLAIN,
     &ZOOKEEPER_ELECTION,
     &ZOOKEEPER_READ_WRITE,

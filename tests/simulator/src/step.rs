@@ -151,6 +151,9 @@ named! {
         FewReplicas = "few-replicas",
         /// The clients' user loses its right to channels, or has it again.
         NoChannels = "no-channels",
+        /// An operator makes the shortest session timeout longer that the servers allow. (If it becomes shorter, a suspended grant can end
+        /// before its `valid_until`; it is not valid then.)
+        Timeouts = "timeouts",
         /// The server is exchanged for one of an older version, or for a newer one again.
         Older = "older",
     }

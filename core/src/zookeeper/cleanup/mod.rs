@@ -1,11 +1,12 @@
 //! Deletion of what an attempt has created. The client repeats each delete until the server has answered it.
 //!
 //! An attempt leaves at most its own nodes behind. The client knows their paths from the replies to its creates. If a
-//! reply was lost, the client searches for the nodes. A delete by path can be repeated safely: a node's name contains
-//! its attempt or the server's number, so no other contender's node has that name. The exception is a single node that
-//! is the lock. The client repeats the delete of a single node only if a read behind a barrier shows that the node is
-//! still its own. (A version does not protect: every new node has version 0, so a delete by version can hit another
-//! contender's node.)
+//! reply was lost, the client searches for the nodes. A delete by path can be repeated safely if the node's name
+//! contains its attempt, because no other contender's node has that name. A single node that is the lock has always the
+//! same name. And in the layout `plain`, a name has only the server's number. A server deletes an empty directory that
+//! is a container, and counts from 0 in the next one. The client repeats the delete of such a node only if a read
+//! behind a barrier shows that the node is still its own. (A version does not protect: every new node has version 0, so
+//! a delete by version can hit another contender's node.)
 
 use alloc::{string::String, vec::Vec};
 
@@ -33,7 +34,7 @@ pub(super) struct Cleanup {
     search: Search,
     /// The attempts whose nodes the search looks for.
     sought: Vec<AttemptId>,
-    /// The transaction that created the single node.
+    /// The transaction that created the node, if its name does not contain the attempt.
     guarded: Option<i64>,
     /// Why the server denied a delete or the search, if it did.
     pub(super) refused: Option<(Refusal, Cause)>,
@@ -131,7 +132,8 @@ impl Cleanup {
         }
     }
 
-    /// Stores a single node's attempt and creating transaction, before the node is deleted or searched for.
+    /// Stores the attempt and the creating transaction of a node whose name does not contain the attempt, before the node
+    /// is deleted or searched for.
     pub(super) fn guard(&mut self, attempt: AttemptId, czxid: i64) {
         self.sought = Vec::from([attempt]);
         self.guarded = Some(czxid);
@@ -208,28 +210,28 @@ impl Cleanup {
         result: &Result<Answer, Failure>,
         settings: &ContenderSettings,
     ) -> Handled {
-        let single = settings.role == Role::Single;
+        let (single, named) = (settings.role == Role::Single, settings.names_attempts());
         match result {
             Ok(Answer::Error(code::NO_NODE)) => self.missed(index, id),
             Ok(Answer::Done) | Err(Failure::Closed) => self.found(index),
             Ok(Answer::Error(error)) => match classify_error(*error, id, "deleting our node, which may stay")
             {
-                Verdict::Transient => return self.again(index, single),
+                Verdict::Transient => return self.again(index, named),
                 Verdict::Final(refusal, cause) => {
                     self.found(index);
                     self.refused = Some((refusal, cause));
                 }
             },
-            Err(Failure::NotSent) => return self.again(index, single),
+            Err(Failure::NotSent) => return self.again(index, named),
             Ok(_) | Err(Failure::Unknown) => {
                 if let Some(pending_delete) = self.pending_deletes.get_mut(index) {
                     pending_delete.repeated = true;
                 }
-                return self.again(index, single);
+                return self.again(index, named);
             }
         }
         self.pending_deletes.swap_remove(index);
-        if single && self.pending_deletes.is_empty() {
+        if single && self.pending_deletes.is_empty() || self.is_done() {
             self.search_over();
         }
         Handled::Yes
@@ -262,8 +264,8 @@ impl Cleanup {
         }
     }
 
-    fn again(&mut self, index: usize, single: bool) -> Handled {
-        if single {
+    fn again(&mut self, index: usize, named: bool) -> Handled {
+        if !named {
             self.found(index);
             self.pending_deletes.swap_remove(index);
             return self.search_again();

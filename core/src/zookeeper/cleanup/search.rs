@@ -131,15 +131,16 @@ impl Cleanup {
         };
         let (name, _) = nodes.swap_remove(index);
         let all = nodes.is_empty();
-        if settings.role == Role::Single && own.is_some() {
-            // If this delete has no answer either, the client must still recognise its node.
-            self.guarded = own;
+        if all || settings.role == Role::Single && own.is_some() {
             self.search = Search::No;
-        } else if all {
-            self.search_over();
         }
         if own.is_some() {
+            // If this delete has no answer either, the client must still recognise its node.
+            self.guarded = own;
             self.schedule_delete(name);
+        }
+        if self.is_done() {
+            self.search_over();
         }
         Handled::Yes
     }

@@ -110,10 +110,10 @@ impl Contender {
         self.own.node.take()
     }
 
-    /// Schedules the deletion of the node. A single node is deleted once. Before a second delete, the client reads
-    /// whether the node still exists and is still its own.
+    /// Schedules the deletion of the node. A node whose name does not contain the attempt is deleted once. Before a second
+    /// delete, the client reads whether the node still exists and is still its own.
     pub(super) fn schedule_delete(&mut self, node: Node) {
-        if self.is_single() {
+        if !self.settings.names_attempts() {
             self.cleanup.guard(self.attempt, node.czxid);
         }
         self.cleanup.schedule_delete(node.name);
@@ -127,7 +127,7 @@ impl Contender {
             self.cleanup.guard(self.attempt, node.czxid);
             self.cleanup.search(self.attempt);
         } else {
-            self.cleanup.schedule_delete(node.name);
+            self.schedule_delete(node);
         }
     }
 

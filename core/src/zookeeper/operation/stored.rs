@@ -68,6 +68,15 @@ pub(super) fn write(record: Option<&Record>, claimed_by: Option<u64>) -> Vec<u8>
     )
 }
 
+/// The bytes of a record for a sweep to write, if its retention began with a claim whose lease may have lasted much
+/// longer. They have the claim's fence: so the record is as after a leave, and its retention begins with this write.
+pub(super) fn lapsed(bytes: &[u8], stat: &Stat) -> Option<Vec<u8>> {
+    let written = form::decode(bytes).ok()??;
+    let is_of_claim = written.state == State::Running && written.fence == Fence(0);
+    let record = read(bytes, stat, |_| false, 0).ok()??;
+    is_of_claim.then(|| write(Some(&record), None))
+}
+
 /// When a node was last changed, by the server's clock.
 pub(super) fn changed(stat: &Stat) -> ServerTime {
     let millis = u64::try_from(stat.modified).unwrap_or_default();

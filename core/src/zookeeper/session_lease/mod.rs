@@ -6,6 +6,10 @@
 //! third of its timeout, and none while no machine contends. A grant is valid until the latest proved time + timeout −
 //! drift − margin.
 //!
+//! **Two timeouts.** A reconnect can negotiate another timeout, as after a change of the servers' limits. The leader
+//! behind the connection counts the negotiated one, and a later leader the one with which the session was created. So
+//! all pauses follow the shorter one.
+//!
 //! `states.rs` has the table of the states and transitions, which is the specification.
 //!
 //! **Silent servers.** A server can fall silent without closing its connections: its machine has lost power, or a
@@ -45,7 +49,7 @@ use proof::{Follow, Proof};
 pub struct SessionLease {
     out: Outbox<Request>,
     jitter: Jitter,
-    session: Option<(SessionId, Duration)>,
+    session: Option<(SessionId, Timeouts)>,
     connected: bool,
     /// The last notice of the session, if no other one will follow.
     ended: Option<Notice>,
@@ -64,6 +68,28 @@ pub struct SessionLease {
     trail: crate::states::Trail<states::State>,
     /// How many probes were overdue since the last answer.
     overdue: u32,
+}
+
+/// The timeouts of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Timeouts {
+    /// A new leader begins to count with it. Of a session that the program gave, it is the first that is known.
+    created: Duration,
+    /// The leader behind the present connection counts with it.
+    negotiated: Duration,
+}
+
+impl Timeouts {
+    const fn new(timeout: Duration) -> Self {
+        Self {
+            created: timeout,
+            negotiated: timeout,
+        }
+    }
+
+    fn least(self) -> Duration {
+        self.created.min(self.negotiated)
+    }
 }
 
 /// A probe that has not been answered.
@@ -108,10 +134,10 @@ impl SessionLease {
     /// connection, the machine also learns of the move: an answer may be that of a request from before it.
     pub(crate) fn present(&self) -> [Option<Notice>; 3] {
         let seen = |state| {
-            self.session.map(|(session, timeout)| Notice::Session {
+            self.session.map(|(session, timeouts)| Notice::Session {
                 state,
                 session,
-                timeout,
+                timeout: timeouts.least(),
             })
         };
         let present = if self.connected {
@@ -169,8 +195,8 @@ impl SessionLease {
     }
 
     fn timeout(&self) -> Duration {
-        let negotiated = self.session.map(|(_, timeout)| timeout);
-        negotiated.unwrap_or_default().max(LEAST)
+        let least = self.session.map(|(_, timeouts)| timeouts.least());
+        least.unwrap_or(LEAST)
     }
 
     /// How long the server may take to answer a probe.
@@ -228,30 +254,30 @@ impl SessionLease {
     }
 
     fn answered(&mut self, now: Instant, probe: Probe) -> Option<Notice> {
-        let timeout = self.timeout();
+        let (_, timeouts) = self.session?;
         self.failures = 0;
         self.overdue = 0;
-        let Follow { confirming, check } = self.proof.answered(now, probe, timeout);
+        let Follow { confirming, check } = self.proof.answered(now, probe, timeouts);
         if check {
             self.checked = None;
         }
         if core::mem::take(&mut self.again) || check || confirming {
             self.confirm(now);
         } else {
-            self.out.set(Timer::Renew, self.proof.next(probe.start, timeout));
+            self.out.set(Timer::Renew, self.proof.next(probe.start, timeouts));
         }
         // The confirming probe follows at once, and its answer proves more.
         self.confirmed().filter(|_| !confirming)
     }
 
-    /// Handles a notice of the session.
+    /// Handles a notice of the session. Returns the timeout for the machines: no leader ends the session sooner.
     pub(crate) fn handle_session(
         &mut self,
         now: Instant,
         state: SessionState,
         session: SessionId,
         timeout: Duration,
-    ) {
+    ) -> Duration {
         match state {
             SessionState::Connecting => {
                 self.disconnected();
@@ -259,19 +285,25 @@ impl SessionLease {
             }
             SessionState::Connected => {
                 let began = self.began.take();
-                if self.session.is_some_and(|(known, _)| known == session) {
-                    self.proof.moved(began);
+                let negotiated = timeout.max(LEAST);
+                let known = self.session.filter(|(known, _)| *known == session);
+                let timeouts = if let Some((_, before)) = known {
+                    let created = before.created;
+                    self.proof.moved(began, before.negotiated, negotiated);
                     self.checked = None;
+                    Timeouts { created, negotiated }
                 } else {
-                    self.proof = Proof::made(began);
+                    self.proof = Proof::made(began, negotiated);
                     self.checked = began;
-                }
-                self.session = Some((session, timeout));
+                    Timeouts::new(negotiated)
+                };
+                self.session = Some((session, timeouts));
                 self.connected = true;
                 self.ended = None;
                 self.under_way = None;
                 self.failures = 0;
                 self.confirm(now);
+                return timeouts.least();
             }
             SessionState::Suspended => self.disconnected(),
             SessionState::Expired | SessionState::AuthFailed | SessionState::Closed => {
@@ -285,6 +317,7 @@ impl SessionLease {
                 self.proof = Proof::default();
             }
         }
+        timeout
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
@@ -322,8 +355,8 @@ impl SessionLease {
 
     /// Until when a grant is valid. `None` while nothing is proved.
     pub(crate) fn confirmed(&self) -> Option<Notice> {
-        let (session, timeout) = self.session?;
-        let valid_until = valid_until(self.proof.proved()?, timeout);
+        let (session, _) = self.session?;
+        let valid_until = self.proof.valid_until()?;
         Some(Notice::Confirmed { session, valid_until })
     }
 }
@@ -334,7 +367,3 @@ const LEAST: Duration = Duration::from_millis(30);
 
 /// A probe is overdue after this part of the timeout.
 const OVERDUE_PARTS: u32 = 8;
-
-fn valid_until(proved: Instant, timeout: Duration) -> Instant {
-    lease::valid_until(proved, timeout, lease::DEFAULT_MARGIN)
-}

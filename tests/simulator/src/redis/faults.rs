@@ -44,7 +44,10 @@ impl Servers {
             ServerFault::FewReplicas => Some(self.turn(Condition::FewReplicas)),
             ServerFault::NoChannels => Some(self.turn(Condition::NoChannels)),
             ServerFault::Older => Some(self.turn(Condition::Older)),
-            ServerFault::Expire(_) | ServerFault::Throttle(_) | ServerFault::CutOff(_) => None,
+            ServerFault::Expire(_)
+            | ServerFault::Throttle(_)
+            | ServerFault::CutOff(_)
+            | ServerFault::Timeouts => None,
         }
     }
 

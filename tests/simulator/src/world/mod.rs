@@ -180,8 +180,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         } else {
             B::CLEANUP_LIMIT
         };
-        self.checker
-            .ticked(client, local, cleanup_limit, B::grace(client));
+        let grace = self.backend.grace(client);
+        self.checker.ticked(client, local, cleanup_limit, grace);
         true
     }
 

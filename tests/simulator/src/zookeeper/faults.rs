@@ -9,7 +9,7 @@ use crate::{
     step::ServerFault,
 };
 
-use super::Servers;
+use super::{LONGER, Servers};
 
 /// How often followers report to the leader which sessions they have received something from.
 const HALF_TICK: Duration = Duration::from_millis(200);
@@ -102,6 +102,9 @@ impl Servers {
             ServerFault::Restart => {
                 let leader = self.server.leader();
                 self.server.change_leader(now, leader);
+            }
+            ServerFault::Timeouts => {
+                self.timeout = LONGER;
             }
             ServerFault::CatchUp(server) => {
                 let member = self.member(server);

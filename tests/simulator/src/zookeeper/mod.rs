@@ -31,6 +31,9 @@ use sessions::Session;
 /// How long the leader keeps a session from which it receives nothing.
 pub const TIMEOUT: Duration = Duration::from_millis(900);
 
+/// The same after an operator has made the shortest timeout longer.
+pub const LONGER: Duration = Duration::from_millis(2500);
+
 /// How many permits its semaphores have.
 pub const PERMITS: u8 = 2;
 
@@ -45,6 +48,8 @@ pub const DIRECTORY: &str = "/shop/stock";
 pub struct Servers {
     server: Shared<Server>,
     members: Vec<Member>,
+    /// The timeout that connections negotiate now.
+    timeout: Duration,
     sessions: Vec<Session>,
     /// Sessions with their clients, the latest last.
     owners: Vec<(SessionId, Owner)>,
@@ -96,8 +101,8 @@ impl Backend for Servers {
     const CLEANUP_LIMIT: Duration = Duration::from_millis(500);
 
     // For an acquire that lacks only the proof of its session. The clock of the client may run fast.
-    fn grace(_client: Number) -> Duration {
-        TIMEOUT / 2
+    fn grace(&self, client: Number) -> Duration {
+        self.sessions[usize::from(client)].timeout / 2
     }
 
     fn new(clients: Number, servers: u8) -> Self {
@@ -113,6 +118,7 @@ impl Backend for Servers {
                 };
                 servers
             ],
+            timeout: TIMEOUT,
             sessions: vec![Session::default(); clients.into()],
             owners: Vec::new(),
         }
@@ -165,7 +171,7 @@ impl Backend for Servers {
             return;
         };
         // A library pings when it has been silent for a third of its timeout.
-        if lease::renew_at(contact, TIMEOUT) <= now {
+        if lease::renew_at(contact, session.timeout) <= now {
             session.last_contact = Some(now);
             self.server.heard(now, id);
         }

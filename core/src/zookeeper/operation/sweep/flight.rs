@@ -61,12 +61,23 @@ pub(super) struct Found {
 }
 
 /// A node, as far as a sweep needs it. Its record may be large, and is not kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Node {
     pub(super) version: i32,
     pub(super) is_value: bool,
-    /// Whether no request would miss it, if it has no lease.
-    pub(super) may_go: bool,
+    /// What happens to it, if it has no lease.
+    pub(super) fate: Fate,
+}
+
+/// What a sweep does with a node that has no lease.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Fate {
+    /// A request may need it.
+    Stays,
+    /// No request would miss it.
+    Goes,
+    /// Its lease has ended at an unknown time. The sweep writes these bytes, and the retention begins anew.
+    Lapses(Vec<u8>),
 }
 
 impl Node {
@@ -76,7 +87,11 @@ impl Node {
         Self {
             version: stat.version,
             is_value: matches!(&stored, Ok(Some(record)) if record.state == State::Value),
-            may_go: may_delete(&stored, now),
+            fate: if may_delete(&stored, now) {
+                stored::lapsed(bytes, stat).map_or(Fate::Goes, Fate::Lapses)
+            } else {
+                Fate::Stays
+            },
         }
     }
 }

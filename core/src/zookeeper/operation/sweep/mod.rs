@@ -13,6 +13,9 @@
 //!   is past it.
 //! - **A delete names the version of the node and that of its bucket**, both read before. So it hits only what was read,
 //!   and no later node with the same version. It changes the bucket, as every delete does.
+//! - **A record whose process was killed gets its retention anew.** Such a record was last written by its claim, and
+//!   its lease may have lasted longer than the retention. A claim that finds the lease over blocks, or takes over. So
+//!   the first sweep after the retention writes the record, as a leave would have done. A later one deletes it.
 //! - **A record with a child stays**: its child may be a lease. Values stay, and so does what cannot be read.
 //! - **Some nodes are deleted in one transaction.** After a conflict each of them is read and deleted alone, once. After
 //!   another conflict it stays: it is in use, or another sweep deletes it.

@@ -7,7 +7,7 @@ use crate::claim::ServerTime;
 
 use super::{
     super::super::{path::child_of, wire::Write},
-    flight::{Answers, Found},
+    flight::{Answers, Fate, Found},
 };
 
 /// How many nodes are read at once. For a record these are two requests.
@@ -24,6 +24,8 @@ pub(super) struct Item {
     pub(super) is_record: bool,
     /// Whether the transaction in which it was to be deleted met a conflict. It is tried alone, once.
     alone: bool,
+    /// Whether the transaction deletes it; otherwise it writes it.
+    goes: bool,
     /// Whether it may have been deleted, in a transaction without an answer.
     in_doubt: bool,
 }
@@ -34,6 +36,7 @@ impl Item {
             path,
             is_record,
             alone: false,
+            goes: false,
             in_doubt: false,
         }
     }
@@ -103,14 +106,15 @@ impl Walk {
         true
     }
 
-    /// The writes that delete those nodes of the batch that may go. The batch is then these nodes alone.
+    /// The writes that delete those nodes of the batch that may go, or begin their retentions. The batch is then these
+    /// nodes alone.
     ///
     /// A node may have been deleted since, and another one with the same version created. A client that deletes a node
     /// changes the bucket. So the bucket must have the version that it had before the read.
     pub(super) fn deletes(&mut self, answers: &mut Answers) -> Vec<Write> {
         let found = take(&mut answers.found);
         let mut writes = Vec::new();
-        for (item, found) in take(&mut self.batch).into_iter().zip(found) {
+        for (mut item, found) in take(&mut self.batch).into_iter().zip(found) {
             match found {
                 Found { node: None, .. } => self.deleted = self.deleted.saturating_add(item.in_doubt.into()),
                 Found {
@@ -121,13 +125,16 @@ impl Walk {
                         self.look_at_updates(&item.path, &children);
                     }
                     // The lease of an attempt is a child. No other child is expected, and the next sweep comes.
-                    if node.may_go && children.is_empty() {
-                        writes.push(Write::Delete {
-                            path: item.path.clone(),
-                            version: Some(node.version),
-                        });
-                        self.batch.push(item);
+                    if !children.is_empty() || node.fate == Fate::Stays {
+                        continue;
                     }
+                    item.goes = node.fate == Fate::Goes;
+                    let (path, version) = (item.path.clone(), Some(node.version));
+                    writes.push(match node.fate {
+                        Fate::Lapses(data) => Write::Set { path, data, version },
+                        Fate::Goes | Fate::Stays => Write::Delete { path, version },
+                    });
+                    self.batch.push(item);
                 }
             }
         }
@@ -150,13 +157,14 @@ impl Walk {
 
     /// The batch is deleted.
     pub(super) fn done(&mut self) {
-        let deleted = u64::try_from(self.batch.len()).unwrap_or_default();
+        let deleted = self.batch.iter().filter(|item| item.goes).count();
+        let deleted = u64::try_from(deleted).unwrap_or_default();
         self.deleted = self.deleted.saturating_add(deleted);
     }
 
     /// The batch may be deleted.
     pub(super) fn doubt(&mut self) {
-        self.batch.iter_mut().for_each(|item| item.in_doubt = true);
+        self.batch.iter_mut().for_each(|item| item.in_doubt = item.goes);
     }
 
     /// Something in the batch has changed: each node is tried alone. What changes then, too, is in use, and stays.
