@@ -43,6 +43,8 @@ pub struct Inspection {
     ended: Option<Refusal>,
     phase: Phase,
     trail: Trail<Phase>,
+    /// The contender whose delete had no answer.
+    in_doubt: Option<Found>,
     failures: u32,
 }
 
@@ -74,6 +76,7 @@ impl Inspection {
             ended: None,
             phase: Phase::Idle,
             trail: Trail::NEW,
+            in_doubt: None,
             failures: 0,
         }
     }
@@ -86,6 +89,7 @@ impl Inspection {
         match (intent, self.is_idle()) {
             (Intent::Acquire(acquire_timeout), true) => {
                 self.failures = 0;
+                self.in_doubt = None;
                 self.out
                     .set_acquire_timeout(now, acquire_timeout, self.settings.answer_within);
                 self.go_to(Phase::Wanted);
@@ -210,7 +214,10 @@ impl Inspection {
                 self.refuse(Refusal::ConnectionClosed, Cause::command(id));
                 return Ok(());
             }
-            Err(Failure::NotSent | Failure::Unknown) => {
+            Err(failure @ (Failure::NotSent | Failure::Unknown)) => {
+                if failure == Failure::Unknown {
+                    self.doubt();
+                }
                 self.again(now);
                 return Ok(());
             }
@@ -238,7 +245,7 @@ impl Inspection {
                 self.all_read(read);
             }
             (Phase::Looking(_), Answer::Data { data, stat }) => self.act(&data, stat),
-            (Phase::Looking(_), Answer::Error(code::NO_NODE)) => self.no_contender("it has gone"),
+            (Phase::Looking(_), Answer::Error(code::NO_NODE)) => self.gone("it has gone"),
             (Phase::Acting(_, found), Answer::Done) => self.found(Vec::from([found])),
             (Phase::Acting(_, found), Answer::Error(code::NO_NODE)) => match self.settings.action {
                 Action::Revoke { .. } => self.no_contender("it has gone"),
@@ -311,7 +318,7 @@ impl Inspection {
         };
         let found = self.settings.describe(&contender, data, stat);
         if found.fence != fence {
-            return self.no_contender("another one is there now");
+            return self.gone("another one is there now");
         }
         let path = contender.path;
         let request = match self.settings.action {
@@ -323,6 +330,21 @@ impl Inspection {
         };
         let id = self.out.command(request, None);
         self.go_to(Phase::Acting(id, found));
+    }
+
+    /// The connection is lost, or there is no answer. The server may have broken the contender.
+    fn doubt(&mut self) {
+        if let (Action::Break { .. }, Phase::Acting(_, found)) = (&self.settings.action, &self.phase) {
+            self.in_doubt = Some(found.clone());
+        }
+    }
+
+    /// The contender's node does not exist. If a delete had no answer, that delete counts as the reason.
+    fn gone(&mut self, why: &str) {
+        match self.in_doubt.take() {
+            Some(found) => self.found(Vec::from([found])),
+            None => self.no_contender(why),
+        }
     }
 
     fn no_contender(&mut self, why: &str) {

@@ -74,7 +74,10 @@ pub(crate) struct Audit {
 
 impl Audit {
     pub(crate) fn compare(&mut self, before: &Nodes, after: &Nodes, by: By, millis: u64, request: &Request) {
-        let leases = before.iter().chain(after).filter(|(_, node)| node.owner.is_some());
+        let leases = before
+            .iter()
+            .chain(after)
+            .filter(|(_, node)| node.owner.is_some());
         self.leases.extend(leases.map(|(path, _)| (path.clone(), millis)));
         let nodes = before.iter().filter(|(path, node)| {
             let is_lease = node.owner.is_some() || path.ends_with("/value");

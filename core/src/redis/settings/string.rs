@@ -43,9 +43,9 @@ impl StringSettings {
                 why,
             });
         }
-        let stem = stem(name).ok_or_else(|| ConfigError::InvalidName {
+        let stem = stem(name).map_err(|why| ConfigError::InvalidName {
             name: name.into(),
-            why: NO_COMMON_SLOT,
+            why,
         })?;
         Ok(Self {
             name: name.into(),
@@ -95,16 +95,21 @@ impl StringSettings {
 
 /// The prefix that puts the lock's other keys into the slot of its key in a cluster. The whole name becomes their hash
 /// tag, unless the name has a hash tag. A name with a `}` but without a hash tag has no such prefix, because the `}`
-/// would end the tag too early.
-fn stem(name: &str) -> Option<Arc<str>> {
-    let tagged = text::split(name, b'{').and_then(|(_, rest)| text::split(rest, b'}'));
+/// would end the tag too early. A name that is only a hash tag would have the prefix of another lock.
+fn stem(name: &str) -> Result<Arc<str>, &'static str> {
+    let tagged = text::split(name, b'{')
+        .and_then(|(before, rest)| Some((before, text::split(rest, b'}')?)))
+        .filter(|(_, (tag, _))| !tag.is_empty());
     let parts = match tagged {
-        Some((tag, _)) if !tag.is_empty() => [name, ":", ""],
-        _ if text::has(name, b'}') => return None,
-        _ => ["{", name, "}:"],
+        Some(("", (_, ""))) => return Err(ONLY_A_TAG),
+        Some(_) => [name, ":", ""],
+        None if text::has(name, b'}') => return Err(NO_COMMON_SLOT),
+        None => ["{", name, "}:"],
     };
-    Some(parts.concat().into())
+    Ok(parts.concat().into())
 }
+
+const ONLY_A_TAG: &str = "it is only a hash tag, so its fence would be that of the lock whose name is the tag: remove the braces, or add a text, as in {shop}stock";
 
 const NO_COMMON_SLOT: &str = "it contains } but no hash tag, so a cluster would keep the lock's keys in different slots (CROSSSLOT): remove the }, or put a hash tag first, as in {shop}x}";
 
@@ -128,6 +133,17 @@ mod tests {
         assert_eq!(beside("a{tag}b"), "a{tag}b:fence");
         assert_eq!(beside("a{b"), "{a{b}:fence");
         assert_eq!(beside("{shop}a}b{}"), "{shop}a}b{}:fence");
+    }
+
+    #[test]
+    fn no_two_names_have_the_same_other_keys() {
+        let error = StringSettings::new("{a}", lease::DEFAULT_TTL, lease::DEFAULT_MARGIN).unwrap_err();
+        assert!(error.to_string().contains("only a hash tag"), "{error}");
+        let names = ["a", "{a", "{a}b", "b{a}", "{a}{b}", "{a}:"];
+        let mut keys: Vec<_> = names.into_iter().map(beside).collect();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), names.len());
     }
 
     #[test]

@@ -135,8 +135,20 @@ impl Cleanup {
     /// Stores the attempt and the creating transaction of a node whose name does not contain the attempt, before the node
     /// is deleted or searched for.
     pub(super) fn guard(&mut self, attempt: AttemptId, czxid: i64) {
-        self.sought = Vec::from([attempt]);
+        if self.is_done() {
+            self.sought.clear();
+        }
+        if !self.sought.contains(&attempt) {
+            self.sought.push(attempt);
+        }
         self.guarded = Some(czxid);
+    }
+
+    /// As [`guard`](Self::guard), and schedules a search for the node. One that is under way may have begun before the
+    /// node was created.
+    pub(super) fn search_guarded(&mut self, attempt: AttemptId, czxid: i64) {
+        self.guard(attempt, czxid);
+        self.search = Search::Wanted;
     }
 
     /// Schedules a search for all nodes of an attempt, and their deletion.

@@ -148,6 +148,7 @@ impl Contender {
             Ok(Answer::Created { path, zxid }) => {
                 // If the name does not show the attempt, the client has to read the node.
                 let doubtful = moved && self.is_doubtful_name();
+                self.own.in_doubt |= moved && self.is_single();
                 self.own.node = Some(Node {
                     name: self.name_in(&path).unwrap_or_default().into(),
                     czxid: if doubtful { Node::UNKNOWN } else { zxid },

@@ -114,20 +114,23 @@ impl Contender {
     /// delete, the client reads whether the node still exists and is still its own.
     pub(super) fn schedule_delete(&mut self, node: Node) {
         if !self.settings.names_attempts() {
+            // The answer may have named another contender's node. The search reads whose it is.
+            if self.own.in_doubt {
+                return self.cleanup.search_guarded(self.attempt, node.czxid);
+            }
             self.cleanup.guard(self.attempt, node.czxid);
         }
         self.cleanup.schedule_delete(node.name);
     }
 
-    /// Gives the own node up and deletes it if it exists. A single node is read first, because it may be another
-    /// contender's now.
+    /// Gives the own node up and deletes it if it exists. A node whose name does not contain the attempt is read first,
+    /// because it may be another contender's now.
     pub(super) fn abandon_node(&mut self) {
         let Some(node) = self.take_node() else { return };
-        if self.is_single() {
-            self.cleanup.guard(self.attempt, node.czxid);
-            self.cleanup.search(self.attempt);
+        if self.settings.names_attempts() {
+            self.cleanup.schedule_delete(node.name);
         } else {
-            self.schedule_delete(node);
+            self.cleanup.search_guarded(self.attempt, node.czxid);
         }
     }
 

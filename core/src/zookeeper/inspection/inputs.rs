@@ -35,6 +35,7 @@ impl Machine for Inspection {
         };
         let wanted = !self.is_idle();
         if wanted {
+            self.doubt();
             self.go_to(Phase::Wanted);
             self.out.stop(Timer::Retry);
         }

@@ -38,6 +38,29 @@ pub(super) fn of(
     }
 }
 
+/// How large one transaction of deletes may be, in bytes. Servers accept requests of 1 MiB (`jute.maxbuffer`).
+const MOST: usize = 500_000;
+
+/// What one delete adds to the length of its path.
+const HEADER: usize = 32;
+
+/// The transaction that deletes some of a value's children, if one transaction cannot delete all of them: records of
+/// updates' ids. The value must not have changed.
+pub(super) fn first_children(paths: &Paths, node: &Node) -> Option<Vec<Write>> {
+    let (path, version) = (paths.record(), Some(node.version));
+    let mut size = 0;
+    let mut writes = vec![Write::Check { path, version }];
+    for name in node.children.iter().filter(|name| *name != VALUE) {
+        let (path, version) = (paths.child(name), None);
+        size += path.len() + HEADER;
+        if size > MOST {
+            return Some(writes);
+        }
+        writes.push(Write::Delete { path, version });
+    }
+    None
+}
+
 /// The moment until which the token had to be claimed that this request claims.
 pub(super) fn claimed_by(node: &Node, request: &Request) -> Option<u64> {
     let record = node.record().filter(|record| record.state == State::Issued)?;
@@ -193,4 +216,44 @@ impl Plan<'_> {
 fn persistent(path: String, data: Vec<u8>) -> Write {
     let mode = CreateMode::Persistent;
     Write::Create { path, data, mode }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+
+    use super::*;
+    use crate::{ContenderId, claim::Name};
+
+    #[test]
+    fn a_value_with_many_children_is_deleted_in_parts_that_servers_accept() {
+        let paths = Paths::new("/shop", &Name::new("stock", "17").unwrap()).unwrap();
+        let attempt = AttemptId {
+            contender: ContenderId([1; 16]),
+            number: 1,
+        };
+        let mut node = match Snapshot::of_value(7, attempt) {
+            Snapshot::Node(node) => node,
+            Snapshot::Absent => unreachable!(),
+        };
+        node.children = (0..12_000).map(|id| format!("operation-{id:020}")).collect();
+        node.children.push(VALUE.into());
+        let mut parts = 0;
+        while let Some(writes) = first_children(&paths, &node) {
+            let deleted: Vec<_> = writes
+                .iter()
+                .filter_map(|write| match write {
+                    Write::Delete { path, .. } => Some(path.as_str()),
+                    _ => None,
+                })
+                .collect();
+            assert!(deleted.iter().map(|path| path.len() + HEADER).sum::<usize>() <= MOST);
+            let left = node.children.len();
+            node.children
+                .retain(|name| !deleted.contains(&paths.child(name).as_str()));
+            assert!(node.children.len() < left && node.children.contains(&VALUE.into()));
+            parts += 1;
+        }
+        assert_eq!(parts, 2);
+    }
 }

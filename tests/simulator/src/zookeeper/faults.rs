@@ -9,7 +9,7 @@ use crate::{
     step::ServerFault,
 };
 
-use super::{LONGER, Servers};
+use super::{DIRECTORY, LONGER, Servers};
 
 /// How often followers report to the leader which sessions they have received something from.
 const HALF_TICK: Duration = Duration::from_millis(200);
@@ -79,9 +79,17 @@ impl Servers {
                 let (path, _) = self.contenders().into_iter().nth(nth.into())?;
                 let path = path.to_owned();
                 self.server.delete(&path);
+                self.operated = true;
                 return Some(Aftermath { two_may_hold: true });
             }
-            ServerFault::Forget => self.server.reap_containers(),
+            ServerFault::Forget => {
+                self.server.reap_containers();
+                // Operators delete empty directories of locks, too. The numbers of the next one begin anew. (If they also
+                // delete nodes, a contender in the layout `plain` can take another one's node for its own.)
+                if !self.operated {
+                    self.server.delete(DIRECTORY);
+                }
+            }
             ServerFault::FailOver => {
                 let next = (0..self.members.len()).find(|member| {
                     *member != self.server.leader() && self.members[*member].cut_off.is_none()

@@ -50,6 +50,8 @@ pub struct Servers {
     members: Vec<Member>,
     /// The timeout that connections negotiate now.
     timeout: Duration,
+    /// Whether an operator has deleted a node.
+    operated: bool,
     sessions: Vec<Session>,
     /// Sessions with their clients, the latest last.
     owners: Vec<(SessionId, Owner)>,
@@ -119,6 +121,7 @@ impl Backend for Servers {
                 servers
             ],
             timeout: TIMEOUT,
+            operated: false,
             sessions: vec![Session::default(); clients.into()],
             owners: Vec::new(),
         }

@@ -21,6 +21,10 @@ cases! { "zookeeper":
     plain_found, "In the plain layout a node's data begin with the attempt: the identifier follows it.";
     reader_broken, "A reader is broken, and found to be one.";
     broken_before, "The contender to break is gone when the delete comes: it counts as broken all the same.";
+    broken_without_an_answer,
+        "The delete has no answer, and then the contender is gone: it counts as broken.",
+        "a lost reply was reported as: this contender no longer exists";
+    broken_over_a_lost_connection, "The same, and the connection is lost.";
     revoked_too_late,
         "The contender is gone when the revocation request is written: it has not received the request.";
     inspection_answered_in_another_session,
@@ -163,6 +167,20 @@ fn broken_before(story: &mut Recorder) {
         .returns(&["delete"])
         .error("delete", code::NO_NODE)
         .returns(&["found"]);
+}
+
+fn broken_without_an_answer(story: &mut Recorder) {
+    act_on(story, "break", "_c_b-__WRIT__0000000003");
+    story.returns(&["delete"]).fail("delete", "unknown");
+    story.timeout().returns(&["get"]);
+    story.error("get", code::NO_NODE).returns(&["found"]);
+}
+
+fn broken_over_a_lost_connection(story: &mut Recorder) {
+    act_on(story, "break", "_c_b-__WRIT__0000000003");
+    story.returns(&["delete"]).disconnected().given(1);
+    story.returns(&["sync", "get"]);
+    story.error("get", code::NO_NODE).returns(&["found"]);
 }
 
 fn revoked_too_late(story: &mut Recorder) {

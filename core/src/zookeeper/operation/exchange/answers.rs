@@ -105,7 +105,9 @@ impl Exchange {
     /// The write was executed.
     fn done(&mut self, id: CommandId, answers: &Answers, wire: &mut Wire<'_>) -> Progress {
         let Some((answer, record)) = self.decided.take() else {
-            return Progress::Pending;
+            // Some children have gone. What is left decides how it goes on.
+            self.known = None;
+            return self.go(wire);
         };
         let claimed_by = match &self.known {
             Some(Snapshot::Node(node)) => writes::claimed_by(node, &self.request),

@@ -214,6 +214,12 @@ impl Exchange {
         }
         let (known, now) = snapshot.known();
         let decision = decide(known, &self.request, now);
+        if let (Snapshot::Node(node), Change::Delete) = (snapshot, &decision.record)
+            && let Some(writes) = writes::first_children(wire.paths, node)
+        {
+            self.flight = Some(Flight::write(wire.paths, writes, false, None, wire.out));
+            return Progress::Pending;
+        }
         let Some(writes) = writes::of(wire.paths, snapshot, &self.request, &decision) else {
             self.known = None;
             self.read(wire);

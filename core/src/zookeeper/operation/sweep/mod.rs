@@ -10,7 +10,7 @@
 //! ```
 //!
 //! - **It knows the server's time only as a lower bound**, from one write at the start. So what looks past its retention
-//!   is past it.
+//!   is past it by that clock.
 //! - **A delete names the version of the node and that of its bucket**, both read before. So it hits only what was read,
 //!   and no later node with the same version. It changes the bucket, as every delete does.
 //! - **A record whose process was killed gets its retention anew.** Such a record was last written by its claim, and

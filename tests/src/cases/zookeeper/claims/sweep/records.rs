@@ -11,7 +11,8 @@ use crate::{cases::cases, transcript::Recorder};
 cases! { "zookeeper":
     sweep,
         "Records that are free or past their retention are deleted by version, and the bucket changes; \
-         leased, fresh and unreadable ones stay.";
+         leased, fresh and unreadable ones stay. The record of a process that was killed gets its \
+         retention anew.";
     sweep_of_tokens, "A token past its life goes, and so does one that was claimed too late.";
     sweep_of_values,
         "A value stays; the records of its updates go when they are past their retention, and the bucket \
