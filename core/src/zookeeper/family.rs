@@ -133,14 +133,11 @@ impl Shared<ZooKeeper> for SessionLease {
             } => {
                 let timeout = self.handle_session(now, state, session, timeout);
                 self.record();
-                // While the driver is connecting there is no session yet, so the machines get no notice.
-                if state != SessionState::Connecting {
-                    deliveries.push(Delivery::All(Notice::Session {
-                        state,
-                        session,
-                        timeout,
-                    }));
-                }
+                deliveries.push(Delivery::All(Notice::Session {
+                    state,
+                    session,
+                    timeout,
+                }));
                 if state == SessionState::Connected {
                     deliveries.extend(self.confirmed().map(Delivery::All));
                 }

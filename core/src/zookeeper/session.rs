@@ -97,7 +97,10 @@ impl Session {
         timeout: Duration,
     ) -> SessionChange {
         match state {
-            SessionState::Connecting => SessionChange::None,
+            SessionState::Connecting => {
+                self.ended = None;
+                SessionChange::None
+            }
             SessionState::Connected => {
                 // Drivers know the timeout of a connected session. With other states they may leave it out.
                 self.timeout = timeout;

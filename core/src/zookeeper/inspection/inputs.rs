@@ -48,7 +48,8 @@ impl Machine for Inspection {
                     self.begin();
                 }
             }
-            SessionState::Connecting | SessionState::Suspended | SessionState::Expired => self.session = None,
+            SessionState::Connecting => (self.session, self.ended) = (None, None),
+            SessionState::Suspended | SessionState::Expired => self.session = None,
             SessionState::AuthFailed | SessionState::Closed => {
                 let reason = match state {
                     SessionState::AuthFailed => Refusal::AuthFailed,

@@ -130,7 +130,8 @@ impl MultiLock {
                 self.moved = self.known.replace(session) == Some(session);
                 self.ended = None;
             }
-            SessionState::Connecting | SessionState::Suspended => self.session = None,
+            SessionState::Connecting => (self.session, self.ended) = (None, None),
+            SessionState::Suspended => self.session = None,
             SessionState::Expired | SessionState::AuthFailed | SessionState::Closed => {
                 self.session = None;
                 // The server has deleted the nodes with the session.

@@ -281,6 +281,7 @@ impl SessionLease {
         match state {
             SessionState::Connecting => {
                 self.disconnected();
+                self.ended = None;
                 self.began = Some(now);
             }
             SessionState::Connected => {

@@ -1,5 +1,7 @@
 //! Connections that break, sessions that end.
 
+use serde_json::{Value, json};
+
 use super::{acquire, at, code, hold, other, own, own_of_attempt, queue, settings};
 use crate::{
     cases::cases,
@@ -55,6 +57,10 @@ cases! { "zookeeper":
         "The client was closed: a holder loses its grant, a waiter is refused, and so is a later acquire, \
          instead of waiting for ever.",
         "kazoo#482";
+    client_started_again,
+        "The client was closed, and connects again: from then on, acquires of old and new machines of each \
+         kind wait for the session.",
+        "kazoo: a lock was refused right after a start() or restart(), if another listener came first";
 }
 
 fn holder_suspended_and_resumed(story: &mut Recorder) {
@@ -244,4 +250,32 @@ fn client_closed(story: &mut Recorder) {
     let later = story.open(&settings());
     story.acquire(later).returns(&["refused connection-closed"]);
     story.close(holder).close(waiter).close(later).leaves(0);
+}
+
+fn client_started_again(story: &mut Recorder) {
+    let name = |kind: &str, more: Value| {
+        let mut settings = json!({"kind": kind, "prefix": "shop"});
+        for (option, value) in more.as_object().unwrap() {
+            settings[option] = value.clone();
+        }
+        settings
+    };
+    let kinds = [
+        name("zookeeper-mutex", json!({"name": "stock"})),
+        name("zookeeper-semaphore", json!({"name": "seats", "permits": 2})),
+        name("zookeeper-multi-lock", json!({"names": ["stock", "till"]})),
+        name("zookeeper-inspection", json!({"name": "stock", "of": "mutex"})),
+    ];
+    story.session_is("closed");
+    let old: Vec<u64> = kinds.iter().map(|kind| story.open(kind)).collect();
+    for key in &old {
+        story.acquire(*key).returns(&["refused connection-closed"]);
+    }
+    story.session_is("connecting");
+    let new: Vec<u64> = kinds.iter().map(|kind| story.open(kind)).collect();
+    for key in old.into_iter().chain(new) {
+        story.acquire(key).returns(&[]);
+    }
+    story.session_is("closed");
+    story.returns(&["refused connection-closed"; 8]);
 }
