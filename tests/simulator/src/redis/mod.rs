@@ -112,7 +112,7 @@ impl Servers {
         }
         let next = self.last_claim.plus(Duration::from_micros(1));
         let is_near = next > now && next.as_micros() / 1000 == now.as_micros() / 1000;
-        self.last_claim = if is_near { next } else { now };
+        self.last_claim = if is_near { next } else { now.max(self.last_claim) };
         self.last_claim
     }
 
