@@ -38,7 +38,7 @@ pub(super) fn read(
         return Ok(None);
     }
     if claimed && record.fence == Fence(0) {
-        record.fence = Fence(u64::try_from(stat.mzxid).unwrap_or_default());
+        record.fence = number(stat);
     }
     if record.state == State::Running && lives(&record) {
         record.lease_end = modified.saturating_add(lease.max(1));
@@ -68,13 +68,14 @@ pub(super) fn write(record: Option<&Record>, claimed_by: Option<u64>) -> Vec<u8>
     )
 }
 
-/// The bytes of a record for a sweep to write, if its retention began with a claim whose lease may have lasted much
-/// longer. They have the claim's fence: so the record is as after a leave, and its retention begins with this write.
-pub(super) fn lapsed(bytes: &[u8], stat: &Stat) -> Option<Vec<u8>> {
-    let written = form::decode(bytes).ok()??;
-    let is_of_claim = written.state == State::Running && written.fence == Fence(0);
-    let record = read(bytes, stat, |_| false, 0).ok()??;
-    is_of_claim.then(|| write(Some(&record), None))
+/// Whether the claim was the last to write the record. Then its retention began with the claim, and not with the end of
+/// the lease.
+pub(super) fn is_of_claim(record: &Record, stat: &Stat) -> bool {
+    record.state == State::Running && record.fence == number(stat)
+}
+
+fn number(stat: &Stat) -> Fence {
+    Fence(u64::try_from(stat.mzxid).unwrap_or_default())
 }
 
 /// When a node was last changed, by the server's clock.

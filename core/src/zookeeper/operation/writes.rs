@@ -38,27 +38,30 @@ pub(super) fn of(
     }
 }
 
-/// How large one transaction of deletes may be, in bytes. Servers accept requests of 1 MiB (`jute.maxbuffer`).
-const MOST: usize = 500_000;
+/// How many children one transaction deletes at most. With the longest names it is then below the limit of servers for a
+/// request, 1 MiB (`jute.maxbuffer`).
+const MOST: usize = 128;
 
-/// What one delete adds to the length of its path.
-const HEADER: usize = 32;
-
-/// The transaction that deletes some of a value's children, if one transaction cannot delete all of them: records of
-/// updates' ids. The value must not have changed.
-pub(super) fn first_children(paths: &Paths, node: &Node) -> Option<Vec<Write>> {
-    let (path, version) = (paths.record(), Some(node.version));
-    let mut size = 0;
-    let mut writes = vec![Write::Check { path, version }];
-    for name in node.children.iter().filter(|name| *name != VALUE) {
-        let (path, version) = (paths.child(name), None);
-        size += path.len() + HEADER;
-        if size > MOST {
-            return Some(writes);
-        }
-        writes.push(Write::Delete { path, version });
+/// The transaction that deletes some of a value's children, if there are too many for one: records of updates' ids. The
+/// value must not have changed. The node has the other children left.
+pub(super) fn first_children(paths: &Paths, node: &mut Node) -> Option<Vec<Write>> {
+    if node.children.len() <= MOST {
+        return None;
     }
-    None
+    let (path, version) = (paths.record(), Some(node.version));
+    let mut writes = vec![Write::Check { path, version }];
+    node.children.retain(|name| {
+        let stays = name == VALUE || writes.len() > MOST;
+        if !stays {
+            writes.push(delete(paths.child(name), None));
+        }
+        stays
+    });
+    Some(writes)
+}
+
+const fn delete(path: String, version: Option<i32>) -> Write {
+    Write::Delete { path, version }
 }
 
 /// The moment until which the token had to be claimed that this request claims.
@@ -135,7 +138,6 @@ impl Plan<'_> {
     /// The nodes of a value, or a record that is free. Its bucket must not have changed, because a later record may have
     /// the same version. And it changes, so that no write that was decided before can hit a later record.
     fn delete(&self, node: &Node) -> Option<Vec<Write>> {
-        let delete = |path, version| Write::Delete { path, version };
         let children = node
             .children
             .iter()
@@ -236,24 +238,14 @@ mod tests {
             Snapshot::Node(node) => node,
             Snapshot::Absent => unreachable!(),
         };
-        node.children = (0..12_000).map(|id| format!("operation-{id:020}")).collect();
-        node.children.push(VALUE.into());
-        let mut parts = 0;
-        while let Some(writes) = first_children(&paths, &node) {
-            let deleted: Vec<_> = writes
-                .iter()
-                .filter_map(|write| match write {
-                    Write::Delete { path, .. } => Some(path.as_str()),
-                    _ => None,
-                })
-                .collect();
-            assert!(deleted.iter().map(|path| path.len() + HEADER).sum::<usize>() <= MOST);
-            let left = node.children.len();
-            node.children
-                .retain(|name| !deleted.contains(&paths.child(name).as_str()));
-            assert!(node.children.len() < left && node.children.contains(&VALUE.into()));
-            parts += 1;
+        node.children = (0..1000).map(|id| format!("operation-{id:020}")).collect();
+        node.children.insert(7, VALUE.into());
+        let mut deleted = 0;
+        while let Some(writes) = first_children(&paths, &mut node) {
+            assert!(matches!(writes[0], Write::Check { version: Some(6), .. }) && writes.len() <= MOST + 1);
+            deleted += writes.len() - 1;
         }
-        assert_eq!(parts, 2);
+        assert_eq!(deleted + node.children.len(), 1001);
+        assert!(node.children.len() <= MOST && node.children.contains(&VALUE.into()));
     }
 }

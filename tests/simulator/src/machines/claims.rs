@@ -84,7 +84,9 @@ impl<F: fencepost_core::hub::Family> Claimant<F> {
                 return false;
             }
             Event::Acquired { grant } => self.valid_until = grant.valid_until,
-            Event::Extended { valid_until } | Event::Resumed { valid_until } => self.valid_until = *valid_until,
+            Event::Extended { valid_until } | Event::Resumed { valid_until } => {
+                self.valid_until = *valid_until
+            }
             Event::Lost { .. } => {
                 let now = self.now;
                 // If the loss is the answer to the end of the claim, the claim cannot be left any more.

@@ -105,8 +105,7 @@ impl Exchange {
     /// The write was executed.
     fn done(&mut self, id: CommandId, answers: &Answers, wire: &mut Wire<'_>) -> Progress {
         let Some((answer, record)) = self.decided.take() else {
-            // Some children have gone. What is left decides how it goes on.
-            self.known = None;
+            // Some children have gone: the others are next.
             return self.go(wire);
         };
         let claimed_by = match &self.known {

@@ -193,7 +193,7 @@ impl Exchange {
 
     /// Decides by the table, and writes the decision.
     fn decide(&mut self, wire: &mut Wire<'_>) -> Progress {
-        let Some(snapshot) = &self.known else {
+        let Some(snapshot) = &mut self.known else {
             return Progress::Pending;
         };
         if let Snapshot::Node(node) = snapshot {
@@ -214,7 +214,7 @@ impl Exchange {
         }
         let (known, now) = snapshot.known();
         let decision = decide(known, &self.request, now);
-        if let (Snapshot::Node(node), Change::Delete) = (snapshot, &decision.record)
+        if let (Snapshot::Node(node), Change::Delete) = (&mut *snapshot, &decision.record)
             && let Some(writes) = writes::first_children(wire.paths, node)
         {
             self.flight = Some(Flight::write(wire.paths, writes, false, None, wire.out));

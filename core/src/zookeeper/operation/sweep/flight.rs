@@ -87,10 +87,13 @@ impl Node {
         Self {
             version: stat.version,
             is_value: matches!(&stored, Ok(Some(record)) if record.state == State::Value),
-            fate: if may_delete(&stored, now) {
-                stored::lapsed(bytes, stat).map_or(Fate::Goes, Fate::Lapses)
-            } else {
-                Fate::Stays
+            fate: match &stored {
+                _ if !may_delete(&stored, now) => Fate::Stays,
+                // As after a leave.
+                Ok(Some(record)) if stored::is_of_claim(record, stat) => {
+                    Fate::Lapses(stored::write(Some(record), None))
+                }
+                _ => Fate::Goes,
             },
         }
     }
