@@ -8,6 +8,7 @@ import re
 import threading
 import warnings
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import fencepost
@@ -247,6 +248,33 @@ def test_what_a_loop_leaves_is_given_back(backend: Backend, connect: Connect) ->
     forget(left)
     with other.lock(backend.name()).hold(timeout=LONG):
         pass
+
+
+@pytest.mark.parametrize("waits", [False, True], ids=["later", "waits"])
+@pytest.mark.parametrize("place", ["memory", "zookeeper"])
+def test_it_is_given_back_also_if_the_program_keeps_the_client(
+    place: str, waits: bool, connect: Connect
+) -> None:
+    """As the frames of an exception do that has ended `asyncio.run`."""
+    backend = BACKENDS[place]()
+    url = f"{backend.url}?session_timeout=1000" if place == "memory" else backend.url
+    other = connect(url).lock(backend.name())
+    left = [Left(backend)]
+    left[0].waiter.cancel()
+    # An answer that came after the end of the loop would release the lock, too.
+    left[0].loop.run_until_complete(asyncio.sleep(BRIEF / 2))
+    with ThreadPoolExecutor() as pool:
+        waiter = pool.submit(other.acquire, timeout=LONG / 3) if waits else None
+        if waits:
+            wait_until(lambda: len(other.contenders()) == 2, "it waits")
+        end(left[0].loop)
+        granted = other.acquire(timeout=LONG / 3) if waiter is None else waiter.result()
+    assert granted is not None
+    assert left[0].client.closed
+    assert left[0].grant.lost.is_set()
+    granted.release()
+    forget(left)
+    backend.clean()
 
 
 def test_a_client_without_a_loop_leaves_no_thread(backend: Backend) -> None:

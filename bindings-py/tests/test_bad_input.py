@@ -286,6 +286,9 @@ def test_on_lost() -> None:
     assert error_of(lambda: asyncio.run(ask())).name == "unreadable-settings"
 
 
+TRY = "to try without waiting"
+
+
 @pytest.mark.parametrize(
     ("timeout", "name"),
     [
@@ -300,12 +303,18 @@ def test_on_lost() -> None:
     ],
 )
 def test_timeouts(backend: Backend, connect: Connect, timeout: Any, name: str) -> None:
-    lock = connect(backend.url).lock(backend.name())
-    for call in (lock.acquire, lambda timeout: lock.hold(timeout).__enter__()):
+    client = connect(backend.url)
+    lock, scope = client.lock(backend.name()), client.idempotency("payments")
+    for call in (
+        lock.acquire,
+        lambda timeout: lock.hold(timeout).__enter__(),
+        lambda timeout: scope.claim("order-17", timeout=timeout),
+        lambda timeout: scope.once(key=str, timeout=timeout),
+    ):
         error = error_of(lambda call=call: call(timeout))  # type: ignore[misc]
         assert error.name == name
     if name == "not-positive":
-        assert "blocking=False" in str(error)
+        assert str(error) == f"timeout is {timeout!r}: give more than 0 seconds, or blocking=False {TRY}"
     with lock:
         assert lock._client._engine.hub.pending == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import pickle
 import threading
@@ -260,12 +261,28 @@ def test_a_forgotten_client_warns_and_releases(backend: Backend, connect: Connec
 
 def test_errors_survive_pickling() -> None:
     error = fencepost.ConfigError("text", 101, "empty-name")
-    copy = pickle.loads(pickle.dumps(error))
-    assert (str(copy), copy.code, copy.name) == ("text", 101, "empty-name")
+    made = pickle.loads(pickle.dumps(error))
+    assert (str(made), made.code, made.name) == ("text", 101, "empty-name")
     again = fencepost.NotAcquired(*fencepost.NotAcquired("text", 301, "held").args)  # as Celery does
     assert (str(again), again.code, again.name) == ("text", 301, "held")
     left = pickle.loads(pickle.dumps(fencepost.CleanupIncomplete("text", count=3)))
     assert (left.code, left.name, left.count) == (503, "cleanup-incomplete", 3)
+
+
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])
+def test_copies_of_errors_have_their_attributes(how: Callable[[Any], Any]) -> None:
+    record = fencepost.Record("value", "", 0, 0, "retake", None, None, 3, "json", b"5", 1)
+    for error in (
+        fencepost.LockLost("text", 401, "lost-lease-ended"),
+        fencepost.Conflict("text", 319, "conflict", retry_after=2.5, record=record),
+        fencepost.DriverMissing("text"),
+    ):
+        error.__dict__["order"] = 17
+        error.__dict__["__notes__"] = ["while paying"]  # add_note is new in Python 3.11
+        made = how(error)
+        assert type(made) is type(error)
+        assert (str(made), made.args, made.name) == (str(error), error.args, error.name)
+        assert made.__dict__ == error.__dict__
 
 
 def test_objects_say_what_they_are(backend: Backend, connect: Connect) -> None:

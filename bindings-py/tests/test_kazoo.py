@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 from typing import Any
 
 import fencepost
 import fencepost.asyncio
 import pytest
+from fencepost.compat import kazoo as ours
 from fencepost.drivers.kazoo import failure
 from fencepost.drivers.kazoo_handler import PollHandler
 from kazoo.client import KazooClient
@@ -63,7 +65,8 @@ def traces(client: Any) -> list[str]:
     found = [f"connection.{name}" for name in client._connection.__dict__ if name not in own]
     found += [f"listener {listener}" for listener in client.state_listeners]
     found += [name for name in client.__dict__ if "fencepost" in name]
-    found += [name for name in ("_session_callback", "_call") if name in client.__dict__]
+    hooked = ("_session_callback", "_make_state_change", "_call")
+    found += [name for name in hooked if name in client.__dict__]
     if "dispatch_callback" in client.handler.__dict__:
         found.append("dispatch_callback")
     for watchers in [*client._data_watchers.values(), *client._child_watchers.values()]:
@@ -126,9 +129,14 @@ def test_a_chroot_that_does_not_exist(zookeeper: ZooKeeperBackend) -> None:
 def test_a_client_that_is_closed(zookeeper: ZooKeeperBackend) -> None:
     never = KazooClient(hosts=zookeeper.address)
     says = r"the KazooClient is not started: call its start\(\)$"
-    with fencepost.Client(never) as client, pytest.raises(fencepost.Refused, match=says) as error:
-        client.lock("stock").acquire()
-    assert (error.value.code, error.value.name) == (313, "connection-closed")
+    with fencepost.Client(never, prefix=zookeeper.prefix) as client:
+        with pytest.raises(fencepost.Refused, match=says) as error:
+            client.lock("stock").acquire()
+        assert (error.value.code, error.value.name) == (313, "connection-closed")
+        never.start_async()
+        with client.lock(zookeeper.name()).hold(timeout=LONG):
+            pass
+    never.stop()
 
     stopped = KazooClient(hosts=zookeeper.address)
     stopped.start()
@@ -142,7 +150,7 @@ def test_a_client_that_is_closed(zookeeper: ZooKeeperBackend) -> None:
         client.lock(zookeeper.name()).acquire()
     assert closed.value.name == "connection-closed"
     # The caller may start it again.
-    stopped.start()
+    stopped.start_async()
     with client.lock(zookeeper.name()).hold(timeout=LONG):
         pass
     client.close()
@@ -199,15 +207,61 @@ def test_no_permission(zookeeper: ZooKeeperBackend) -> None:
     assert isinstance(error.value.__cause__, NoAuthError)
 
 
-def test_the_caller_s_acl(zookeeper: ZooKeeperBackend) -> None:
+@pytest.mark.parametrize("when", ["constructor", "before start", "after an acquire"])
+@pytest.mark.parametrize("compat", [False, True], ids=["client", "compat"])
+def test_the_caller_s_acl(zookeeper: ZooKeeperBackend, compat: bool, when: str) -> None:
     acl = make_digest_acl("me", "mine", all=True)
-    kazoo = KazooClient(hosts=zookeeper.address, default_acl=[acl], auth_data=[("digest", "me:mine")])
-    kazoo.start()
-    with fencepost.Client(kazoo, prefix=zookeeper.prefix) as client, client.lock(zookeeper.name()):
-        directory = zookeeper.directory(zookeeper.name())
-        found, _ = kazoo.get_acls(directory)
-        assert found == [acl]
+    make = ours.KazooClient if compat else KazooClient
+    given = {"default_acl": [acl]} if when == "constructor" else {}
+    kazoo = make(hosts=zookeeper.address, auth_data=[("digest", "me:mine")], **given)
+    with fencepost.Client(kazoo, prefix=zookeeper.prefix) as client:
+
+        def lock(name: str) -> Any:
+            return kazoo.Lock(zookeeper.directory(name)) if compat else client.lock(name)
+
+        if when == "before start":
+            kazoo.default_acl = [acl]
+        kazoo.start()
+        if when == "after an acquire":
+            with lock("before"):
+                pass
+            kazoo.default_acl = [acl]
+        with lock("stock"):
+            directory = zookeeper.directory("stock")
+            for path in (directory, f"{directory}/{kazoo.get_children(directory)[0]}"):
+                assert kazoo.get_acls(path)[0] == [acl]
     kazoo.delete(f"/{zookeeper.prefix}", recursive=True)
+    kazoo.stop()
+    kazoo.close()
+
+
+def test_a_login_while_requests_are_in_flight(zookeeper: ZooKeeperBackend) -> None:
+    """ZooKeeper answers the login before them."""
+    kazoo = KazooClient(hosts=zookeeper.address, timeout=60)
+    kazoo.start()
+    with fencepost.Client(kazoo, prefix=zookeeper.prefix) as client:
+        for user in range(50):
+            asked = [kazoo.sync_async("/") for _ in range(20)]
+            assert kazoo.add_auth_async("digest", f"u{user}:secret").get(timeout=LONG) is True
+            assert [each.get(timeout=LONG) for each in asked] == ["/"] * 20
+        with client.lock(zookeeper.name()).hold(timeout=LONG):
+            pass
+    kazoo.stop()
+    kazoo.close()
+
+
+@pytest.mark.parametrize("compat", [False, True], ids=["client", "compat"])
+def test_an_acquire_right_after_a_start(zookeeper: ZooKeeperBackend, compat: bool) -> None:
+    """Kazoo calls its listeners after that, in any order."""
+    make = ours.KazooClient if compat else KazooClient
+    kazoo = make(hosts=zookeeper.address, timeout=10)
+    for seconds in (0.01, 0.02, 0.03, 0.04):
+        kazoo.add_listener(lambda state, seconds=seconds: time.sleep(seconds))
+    with fencepost.Client(kazoo, prefix=zookeeper.prefix) as client:
+        for start in (kazoo.start, kazoo.restart, kazoo.restart):
+            start()
+            with kazoo.Lock(zookeeper.directory("stock")) if compat else client.lock("stock"):
+                pass
     kazoo.stop()
     kazoo.close()
 

@@ -12,7 +12,7 @@ import fencepost.asyncio
 import pytest
 from kazoo.client import KazooClient
 from kazoo.protocol.states import KazooState
-from support import LONG, Control, ZooKeeperBackend, wait_until, wait_until_async
+from support import BRIEF, LONG, Control, ZooKeeperBackend, wait_until, wait_until_async
 
 #: In kazoo's thread an exception that no code catches is the point here.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
@@ -130,6 +130,31 @@ async def test_the_thread_ends_below_a_loop(
             await asyncio.wait_for(client.lock(f"{name}-new").acquire(), LONG)
         assert error.value.name == "connection-closed"
     await client.close()
+
+
+@pytest.mark.parametrize("made", ["before", "in the listener"])
+def test_a_listener_cannot_wait(zookeeper: ZooKeeperBackend, made: str) -> None:
+    """It runs on the thread that would have to read the answer."""
+    kazoo = KazooClient(hosts=zookeeper.address, timeout=10)
+    clients = [fencepost.Client(kazoo)] if made == "before" else []
+    errors: list[str] = []
+
+    def acquire(state: str) -> None:
+        if not clients:
+            clients.append(fencepost.Client(kazoo))
+        try:
+            clients[0].lock("stock").acquire(timeout=BRIEF)
+        except fencepost.FencepostError as error:
+            errors.append(error.name)
+
+    kazoo.add_listener(acquire)
+    kazoo.start()
+    wait_until(lambda: errors, "it has listened")
+    assert errors == ["cannot-wait"]
+    kazoo.remove_listener(acquire)
+    clients[0].close()
+    kazoo.stop()
+    kazoo.close()
 
 
 def test_the_thread_ends_before_it_was_ever_connected() -> None:

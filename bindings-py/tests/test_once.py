@@ -11,7 +11,8 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import fencepost
 import fencepost.asyncio
@@ -61,7 +62,8 @@ def test_a_function_runs_once(payments: fencepost.Idempotency) -> None:
     assert pay(order) == {"paid": 17}
     assert pay.outcome(order).replayed
     assert ran == [order]
-    assert (pay.__name__, pay.__doc__) == ("pay", "Pays an order.")  # type: ignore[attr-defined]
+    assert (pay.__name__, pay.__doc__) == ("pay", "Pays an order.")
+    assert pay.__qualname__.endswith(".pay")
     with pytest.raises(fencepost.Mismatch):
         pay(Order("order-17", 18))
 
@@ -215,12 +217,27 @@ def test_functions_that_make_no_sense(payments: fencepost.Idempotency) -> None:
         once(17)
     with pytest.raises(fencepost.ConfigError, match="is a generator function"):
         once(_numbers)
+    for function, says in (
+        (partial(asyncio.sleep, 1), r"use a client of fencepost\.asyncio"),
+        (called(asyncio.sleep), r"use a client of fencepost\.asyncio"),
+        (partial(called(asyncio.sleep), 1), r"use a client of fencepost\.asyncio"),
+        (called(_numbers), "is a generator function"),
+        (partial(called(_numbers)), "is a generator function"),
+    ):
+        with pytest.raises(fencepost.ConfigError, match=says):
+            once(function)
     with pytest.raises(fencepost.ConfigError, match="the key is 17: give a str"):
         once(print)(Order(17))  # type: ignore[arg-type]
 
 
 def _numbers() -> Iterator[int]:
     yield 17
+
+
+def called(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An object whose call is one of that function."""
+    made: Any = type("Called", (), {"__call__": function})
+    return cast(Callable[..., Any], made())
 
 
 def test_a_result_that_cannot_describe_itself(payments: fencepost.Idempotency) -> None:

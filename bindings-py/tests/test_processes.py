@@ -33,6 +33,22 @@ def test_a_program_that_never_closes_ends(backend: Backend) -> None:
     assert (program.returncode, program.stdout, program.stderr) == (0, "held\n", "")
 
 
+@pytest.mark.parametrize("what", ["grant", "waiters", "body", "generator"])
+def test_a_program_that_closes_no_asyncio_client_ends_in_silence(server: Backend, what: str) -> None:
+    """A ResourceWarning is all that it may give, and Python does not show that by itself."""
+    program = subprocess.run(
+        [sys.executable, PROGRAMS / "unclosed.py", server.url, server.name(), what],
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
+    )
+    assert (program.returncode, program.stdout, program.stderr) == (0, "end\n", "")
+    if what in ("body", "generator"):
+        # The end of the loop has ended its block.
+        assert server.contenders(server.name()) == 0
+
+
 def test_an_interrupt_withdraws_the_contender(server: Backend, connect: Connect) -> None:
     lock = connect(server.url).lock(server.name(), **options(server))
     with lock as grant:

@@ -8,9 +8,10 @@ from datetime import timedelta
 from typing import Any
 
 import fencepost
+import fencepost.asyncio
 import pytest
 from conftest import Connect
-from support import RedisBackend
+from support import EVERY_BYTE, RedisBackend
 
 
 @pytest.fixture
@@ -126,7 +127,47 @@ def test_results_of_another_codec(client: fencepost.Client, redis_server: RedisB
             claim.result  # noqa: B018
         assert caught.value.name == "corrupt-record"
     assert client.idempotency(redis_server.prefix, codec=pickled).claim("order-18").result == {17}
-    wrong: list[Any] = [None, "json"]
-    for no_codec in wrong:
-        with pytest.raises(fencepost.ConfigError, match=r"give a fencepost\.Codec"):
-            client.idempotency("payments", codec=no_codec)
+
+
+@pytest.mark.parametrize(
+    ("codec", "says"),
+    [
+        (None, r"give a fencepost\.Codec"),
+        ("json", r"give a fencepost\.Codec"),
+        ((5, bytes, bytes), "the tag of the codec is 5: give a str"),
+        (("\ud800", bytes, bytes), "contains a lone surrogate"),
+        (("ü" * 128, bytes, bytes), "which has 256 bytes in UTF-8: give at most 255"),
+        (("raw", None, bytes), "encode of the codec 'raw' is None: give a function"),
+        (("raw", bytes, 5), "decode of the codec 'raw' is 5: give a function"),
+    ],
+)
+@pytest.mark.parametrize("make", [fencepost.connect, fencepost.asyncio.connect])
+async def test_codecs_that_cannot_work(make: Callable[[str], Any], codec: Any, says: str) -> None:
+    given = fencepost.Codec(*codec) if isinstance(codec, tuple) else codec
+    client = make("memory:")
+    with pytest.raises(fencepost.ConfigError, match=says):
+        client.idempotency("payments", codec=given)
+    if given is not None:
+        with pytest.raises(fencepost.ConfigError, match=says):
+            client.idempotency("payments").once(key=str, codec=given)
+    closing = client.close()
+    if closing is not None:
+        await closing
+
+
+def test_a_tag_of_full_length(client: fencepost.Client, redis_server: RedisBackend) -> None:
+    raw = fencepost.Codec("ü" * 127 + "x", bytes, bytes)
+    scope = client.idempotency(redis_server.prefix, codec=raw)
+    scope.register("order-17", EVERY_BYTE)
+    assert scope.claim("order-17").result == EVERY_BYTE
+
+
+def test_an_argument_that_the_hub_cannot_read(client: fencepost.Client, redis_server: RedisBackend) -> None:
+    """The claim goes on."""
+    tags: list[Any] = [5, "\ud800"]
+    with client.idempotency(redis_server.prefix).claim("order-17") as claim:
+        for tag in tags:
+            with pytest.raises((TypeError, UnicodeEncodeError)):
+                claim._complete(tag, b"")
+        assert claim.is_valid
+        claim.complete("receipt")

@@ -16,6 +16,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 import redis
+import redis.asyncio
 from support import LONG, Control, RedisBackend, wait_until, wait_until_async
 
 
@@ -138,6 +139,23 @@ def test_a_file_that_is_none(tls: Tls, tmp_path: Path) -> None:
                 connect(tls.url(ca=str(path)))
             assert (error.value.code, error.value.name) == (106, "invalid-url")
             assert tls.password not in str(error.value)
+
+
+@pytest.mark.parametrize("setting", ["ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_ca_path"])
+async def test_a_file_of_a_given_client_that_is_missing(tmp_path: Path, setting: str) -> None:
+    missing, given = str(tmp_path / "missing.pem"), Path(__file__)
+    for name, given_path in ((setting, missing), ("ssl_ca_certs", given)):
+        settings: dict[str, Any] = {"ssl": True, name: given_path}
+        for make, module in ((fencepost.Client, redis), (fencepost.asyncio.Client, redis.asyncio)):
+            connection = module.Redis(host="127.0.0.1", port=1, **settings)
+            if given_path is missing:
+                with pytest.raises(fencepost.ConfigError, match=f"^{setting} of .*{missing}"):
+                    make(connection)
+                continue
+            client: Any = make(connection)
+            closing = client.close()
+            if closing is not None:
+                await closing
 
 
 async def test_tls_and_no_tls_do_not_mix(tls: Tls) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ class FencepostError(Exception):
         return str(self.args[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (type(self), (str(self), self.code, self.name))
+        # Also its other attributes, and its notes.
+        return (type(self), (str(self), self.code, self.name), self.__dict__)
 
 
 def without_frames(error: BaseException) -> None:
@@ -45,8 +47,7 @@ def again(error: FencepostError) -> FencepostError:
     """A copy of an error, to raise it. A raised exception keeps frames, and the one that the client keeps
     must not.
     """
-    kind, arguments = error.__reduce__()
-    made: FencepostError = kind(*arguments)
+    made = copy(error)
     made.__cause__ = error.__cause__
     return made
 
@@ -73,13 +74,6 @@ class Refused(FencepostError):
     def __init__(self, text: str, code: int, name: str, *, retry_after: float | None = None) -> None:
         super().__init__(text, code, name)
         self.retry_after = retry_after
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_refused, (type(self), str(self), self.code, self.name, self.retry_after))
-
-
-def _refused(kind: type[Refused], text: str, code: int, name: str, retry_after: float | None) -> Refused:
-    return kind(text, code, name, retry_after=retry_after)
 
 
 class NotAcquired(Refused):
@@ -117,13 +111,6 @@ class Conflict(Refused):
     ) -> None:
         super().__init__(text, code, name, retry_after=retry_after)
         self.record = record
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (_conflict, (str(self), self.code, self.name, self.record))
-
-
-def _conflict(text: str, code: int, name: str, record: Record | None) -> Conflict:
-    return Conflict(text, code, name, record=record)
 
 
 class LockLost(FencepostError):
@@ -200,10 +187,3 @@ class CleanupIncomplete(FencepostError):
     ) -> None:
         super().__init__(text, code, name)
         self.count = count
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return (_incomplete, (str(self), self.count))
-
-
-def _incomplete(text: str, count: int) -> CleanupIncomplete:
-    return CleanupIncomplete(text, count=count)

@@ -175,5 +175,11 @@ def acquire_timeout(timeout: object, blocking: object) -> int | bool:
     if timeout is None:
         return True
     limit = micros("timeout", timeout)
+    if limit <= 0:
+        raise ConfigError(
+            f"timeout is {timeout!r}: give more than 0 seconds, or blocking=False to try without waiting",
+            103,
+            "not-positive",
+        )
     check_timeout(limit)
     return limit

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from itertools import product
 from types import MethodType
 from typing import Any, Generic, Literal, ParamSpec, TypeVar
@@ -103,6 +103,8 @@ def _check_apart(release_on: tuple[type[Exception], ...], store_on: tuple[type[E
 class BaseOnce(Generic[P, R]):
     """A function that runs once for each key."""
 
+    __name__: str
+    __qualname__: str
     __wrapped__: Callable[..., R]
     __self__: object
     """The object that it is a method of. As a method of a function, it has this, and the next two."""
@@ -112,7 +114,7 @@ class BaseOnce(Generic[P, R]):
     def __init__(self, operations: Operations, function: Callable[P, R], how: How) -> None:
         if not callable(function):
             raise unreadable(f"{function!r} cannot be called: decorate a function")
-        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+        if runs(function, inspect.isgeneratorfunction) or runs(function, inspect.isasyncgenfunction):
             raise unreadable(
                 f"{function!r} is a generator function, whose body runs after the call has ended"
             )
@@ -166,6 +168,14 @@ class BaseOnce(Generic[P, R]):
         key = how.key(*args, **kwargs)
         fingerprint = b"" if how.fingerprint is None else how.fingerprint(*args, **kwargs)
         return key, self._operations.claim(key, fingerprint)
+
+
+def runs(function: object, is_of_kind: Callable[[object], bool]) -> bool:
+    """Whether a call runs a function of that kind: the given one, or the ``__call__`` of the given object."""
+    while isinstance(function, partial):
+        function = function.func
+    call = getattr(type(function), "__call__", None)  # noqa: B004
+    return is_of_kind(function) or is_of_kind(call)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from .._engine.record import Record
 from .._engine.wording import unreadable
 from .._fencepost import Settings
 from .arguments import Duration, acquire_timeout
-from .base_once import BaseOnce, Exceptions, How, P, Q, noting, text_of
+from .base_once import BaseOnce, Exceptions, How, P, Q, noting, runs, text_of
 from .calls import Calls
 from .claim import Claim
 from .codec import ERROR, Codec
@@ -173,7 +173,7 @@ class Once(BaseOnce[P, T]):
     """A function that runs once for each key, made by :meth:`Idempotency.once`."""
 
     def __init__(self, scope: Idempotency, function: Callable[P, T], how: How) -> None:
-        if inspect.iscoroutinefunction(function):
+        if runs(function, inspect.iscoroutinefunction):
             raise unreadable(f"{function!r} is a coroutine function: use a client of fencepost.asyncio")
         super().__init__(scope._operations, function, how)
         self._scope = scope

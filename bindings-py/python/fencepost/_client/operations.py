@@ -12,12 +12,15 @@ from typing import Any, Generic, TypeVar
 from .._engine.claim import ClaimContender
 from .._engine.contender import Contender, State
 from .._engine.record import Record
-from .._engine.wording import unreadable
+from .._engine.wording import shown, unreadable
 from .._fencepost import Scope, Settings
+from ..errors import ConfigError
 from .arguments import Duration, binary, micros, scope_settings, text
 from .codec import Codec
 
 T = TypeVar("T")
+_LONGEST_TAG = 255
+"""The number of bytes of a tag at most. This is the core's limit."""
 
 
 @dataclass(frozen=True)
@@ -107,9 +110,20 @@ class Operations:
 
 
 def checked_codec(codec: object) -> Codec:
-    """Raises ConfigError for anything but a codec."""
+    """Raises ConfigError for anything but a codec that can work."""
     if not isinstance(codec, Codec):
         raise unreadable(f"codec is {codec!r}: give a fencepost.Codec, such as fencepost.JSON")
+    tag = text("the tag of the codec", codec.tag, "pickle")
+    if len(tag.encode()) > _LONGEST_TAG:
+        raise ConfigError(
+            f"the tag of the codec is {shown(tag)!r}, which has {len(tag.encode())} bytes in UTF-8: give at "
+            f"most {_LONGEST_TAG}",
+            110,
+            "invalid-option",
+        )
+    for what, function in (("encode", codec.encode), ("decode", codec.decode)):
+        if not callable(function):
+            raise unreadable(f"{what} of the codec {shown(tag)!r} is {function!r}: give a function")
     return codec
 
 

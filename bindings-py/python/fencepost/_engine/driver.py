@@ -65,6 +65,11 @@ class EnginePort(Protocol):
         engine.
         """
 
+    def end_if_stranded(self) -> None:
+        """Closes the client if the program has closed its loop before. Called outside of every critical
+        section.
+        """
+
     def poll(self) -> None:
         """The hub may have outputs, although there was no input."""
 

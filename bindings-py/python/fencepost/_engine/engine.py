@@ -108,6 +108,9 @@ class Engine(Intents, Closing):
         self.driver.after()
         self.run_callbacks()
 
+    def end_if_stranded(self) -> None:
+        """See EnginePort."""
+
     def poll(self) -> None:
         """See EnginePort."""
         with self.order:

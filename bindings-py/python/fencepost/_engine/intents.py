@@ -131,7 +131,8 @@ class Intents(CriticalSection):
         before, contender.state = contender.state, State.RELEASING
         try:
             verb(now(), contender.key, *arguments)
-        except FencepostError:  # The core has refused the call, and nothing has begun.
+        # The hub has refused the call, or cannot read an argument. Nothing has begun.
+        except (FencepostError, TypeError, ValueError):
             contender.state = before
             raise
         self._waking.extend(contender.waiters)

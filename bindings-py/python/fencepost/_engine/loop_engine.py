@@ -52,6 +52,11 @@ class LoopEngine(Engine):
         if self.loop.is_closed():
             self.outlive()
 
+    def end_if_stranded(self) -> None:
+        """See EnginePort."""
+        if not self.closed and self.loop.is_closed():
+            self.outlive()
+
     def poll(self) -> None:
         """See EnginePort."""
         super().poll()

@@ -112,10 +112,7 @@ class Bridge(Client):
 
     def _end(self) -> None:
         self._kazoo.remove_listener(self._listen)
-        # The holders have to learn of the loss before the close. Kazoo's listeners have no order, so the
-        # driver may not have reported the state yet.
-        over = "auth-failed" if self._kazoo.client_state == KeeperState.AUTH_FAILED else "closed"
-        self._engine.report(self._engine.hub.session, over)
+        # The holders have to learn of the loss, which the driver has reported, before the close.
         self._engine.tick(now())
         try:
             self.close()

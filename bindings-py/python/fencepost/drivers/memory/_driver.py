@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
 from weakref import WeakValueDictionary
 
 from ..._engine.contender import Contender
@@ -18,14 +17,18 @@ class SharedServer:
 
     def __init__(self) -> None:
         self.server = MemoryServer()
-        self.pollers: dict[int, Callable[[], object]] = {}
+        self.engines: dict[int, EnginePort] = {}
 
     def wake(self) -> None:
-        """Polls the engines whose hubs have new outputs. Called outside of every critical section."""
+        """Polls the engines whose hubs have new outputs, and ends those whose loops were closed. Called
+        outside of every critical section.
+        """
         for id in self.server.take_woken():
-            poll = self.pollers.get(id)
-            if poll is not None:
-                poll()
+            engine = self.engines.get(id)
+            if engine is not None:
+                engine.poll()
+        for engine in list(self.engines.values()):
+            engine.end_if_stranded()
 
 
 _named: WeakValueDictionary[str, SharedServer] = WeakValueDictionary()
@@ -59,9 +62,8 @@ class MemoryDriver:
 
     def start(self, engine: EnginePort) -> None:
         """See Driver."""
-        self._engine = engine
         engine.connected()
-        self.shared.pollers[self.hub.id] = self._poll
+        self.shared.engines[self.hub.id] = engine
 
     def submit(self, command: Command) -> None:
         """See Driver."""
@@ -84,9 +86,6 @@ class MemoryDriver:
 
     def close(self, within: float) -> None:
         """Ends the session."""
-        self.shared.pollers.pop(self.hub.id, None)
+        self.shared.engines.pop(self.hub.id, None)
         self.hub.disconnect(now())
         self.after()
-
-    def _poll(self) -> None:
-        self._engine.poll()

@@ -21,8 +21,13 @@ from ._errors import answer, failure, remove_passwords
 from ._settings import ANSWER_WITHIN, SILENT_AFTER, connection_settings
 from ._wire import pack
 
+_END_WITHIN = 5.0
+"""After a cancellation by others, a connection stays only for what is sent, for so many seconds."""
+_END_PAUSE = 0.01
+"""How long it then waits before it connects. A loop that ends at once would leave the attempt."""
 
-def abort_on_disconnect(connection: Any) -> Any:
+
+def abort_on_disconnect(connection: Any, loop: asyncio.AbstractEventLoop) -> Any:
     """Makes redis-py close the socket at once whenever it disconnects, also after the server refused it.
 
     With TLS, redis-py would wait for the server's closing message. The loop may end before that comes.
@@ -30,6 +35,8 @@ def abort_on_disconnect(connection: Any) -> Any:
     disconnect = connection.disconnect
 
     async def disconnect_at_once(*_: object, **__: object) -> None:
+        if loop.is_closed():  # Python drops the task. With it, the socket is closed.
+            return
         writer = connection._writer
         try:
             await disconnect(nowait=True)
@@ -54,6 +61,10 @@ class DriverConnection:
         """The commands that are sent as soon as the connection is made."""
         self._task: asyncio.Task[None] | None = None
         self._closed = False
+        self._ends_until = 0.0
+        """Until then, the connection stays only for what is sent: the loop probably ends, because something
+        has cancelled the task, as `asyncio.run` does at its end.
+        """
 
     def send(self, command: Command, packed: bytes) -> None:
         """Sends a packed command. If there is no connection, the task makes one first."""
@@ -65,6 +76,7 @@ class DriverConnection:
             self._waiting.append((command, packed))
             if self._task is None:
                 self._task = self.loop.create_task(self._run(), name="fencepost redis")
+                self._task._log_destroy_pending = False  # type: ignore[attr-defined]
             return
         writer.write(packed)
         self.sent(command)
@@ -80,6 +92,11 @@ class DriverConnection:
 
     def lost(self, error: BaseException | None) -> None:
         """The connection is lost. No answer will come to what was sent."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no answer is pending, and nothing is to come."""
+        return False
 
     @property
     def is_over(self) -> bool:
@@ -106,9 +123,15 @@ class DriverConnection:
     async def _run(self) -> None:
         error: BaseException | None = None
         try:
+            if self._is_ending():
+                await asyncio.sleep(_END_PAUSE)
             await self._connect()
             # An exception means that the connection is lost.
             await self._read()
+        except asyncio.CancelledError:
+            if not self._closed:
+                self._ends_until = self.loop.time() + _END_WITHIN
+            raise
         except Exception as caught:
             remove_passwords(caught)
             error = caught
@@ -136,7 +159,7 @@ class DriverConnection:
 
     async def _connect(self) -> None:
         settings = connection_settings(self._pool, Retry(NoBackoff(), 0), ANSWER_WITHIN)
-        self._connection = abort_on_disconnect(self._pool.connection_class(**settings))
+        self._connection = abort_on_disconnect(self._pool.connection_class(**settings), self.loop)
         await _within(self._connection.connect(), ANSWER_WITHIN)
         self.engine.connected()
         self._writer = self._connection._writer
@@ -151,7 +174,7 @@ class DriverConnection:
 
     async def _read(self) -> None:
         read = self._connection.read_response
-        while True:
+        while not (self.is_idle and self._is_ending()):
             try:
                 value = await read(
                     disable_decoding=True,
@@ -169,6 +192,9 @@ class DriverConnection:
                 self.answered(value)
 
     how_to_read: ClassVar[dict[str, bool]] = {}
+
+    def _is_ending(self) -> bool:
+        return self.loop.time() < self._ends_until
 
     def _settle_unsent(self, command: Command, error: BaseException | None) -> None:
         text = None if error is None else answer(error)
@@ -188,6 +214,7 @@ async def _within(what: Coroutine[Any, Any, object], seconds: float) -> None:
     on while its loop waits for its end.
     """
     task = asyncio.ensure_future(what)
+    task._log_destroy_pending = False  # type: ignore[attr-defined]
     try:
         await asyncio.wait([task], timeout=seconds)
     finally:
@@ -211,6 +238,11 @@ class ScriptConnection(DriverConnection):
         self._pending: deque[tuple[int, int]] = deque()
         """The commands without an answer, each with the time when its answer is overdue."""
         self._overdue_timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_idle(self) -> bool:
+        """See DriverConnection."""
+        return not self._pending
 
     def call(self, command: Command) -> None:
         """Sends a script."""

@@ -20,7 +20,7 @@ from ...hub._clock import now
 from ._background import Background
 from ._connection_pool import ConnectionPool
 from ._errors import answer, failure
-from ._settings import ANSWER_WITHIN, SILENT_AFTER, address_of, client_settings
+from ._settings import ANSWER_WITHIN, SILENT_AFTER, address_of, check_files, client_settings
 from ._wire import pack
 
 
@@ -28,6 +28,7 @@ class RedisDriver:
     """Carries out commands with the settings of a ``redis.Redis`` of the program or of its own."""
 
     def __init__(self, client: Any) -> None:
+        check_files(client.connection_pool)
         self.inline = getattr(client.connection_pool, "service_name", None) is None
         """False with sentinels: redis-py asks them without a limit, so the background thread does that, and
         not a waiting thread with a timeout.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 from typing import Any
 
@@ -45,6 +46,21 @@ def client_settings(address: Address) -> dict[str, Any]:
         "ssl_check_hostname": True,
         "ssl_ca_certs": address.ca,
     }
+
+
+def check_files(pool: Any) -> None:
+    """Raises ConfigError if a file for TLS is missing. redis-py would look for it at each attempt to connect,
+    so an acquire would wait until its limit.
+    """
+    for name in ("ssl_ca_certs", "ssl_ca_path", "ssl_certfile", "ssl_keyfile"):
+        path = pool.connection_kwargs.get(name)
+        if path and not os.path.exists(path):
+            raise ConfigError(
+                f"{name} of the redis-py client is {os.fspath(path)!r}, and there is nothing at this path: "
+                "give the path of a file that exists",
+                110,
+                "invalid-option",
+            )
 
 
 def connection_settings(pool: Any, retry: Any, timeout: float | None) -> dict[str, Any]:

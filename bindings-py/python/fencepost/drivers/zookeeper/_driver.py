@@ -179,7 +179,9 @@ class KazooDriver:
         self.engine: EnginePort
         self.hooks: Hooks
         self._own = own
-        self._acl = wire.acl(client.default_acl or OPEN_ACL_UNSAFE)
+        self._acl_entries: tuple[Any, ...] = ()
+        self._acl_bytes = b""
+        self._acl()
 
     @classmethod
     def connect(cls, address: Address) -> KazooDriver:
@@ -218,7 +220,7 @@ class KazooDriver:
             return
         request = Request(self, command)
         stopped = client._stopped.is_set()
-        if stopped or not client.connected:  # Kazoo would queue it.
+        if stopped or not (client.connected or self.hooks.is_arriving):  # Kazoo would queue it.
             connecting = not stopped and client.client_state == KeeperState.CONNECTING
             request.set_exception(ConnectionLoss() if connecting else ConnectionClosedError())
             return
@@ -267,10 +269,18 @@ class KazooDriver:
         named = wire.text(path)
         if operation == "create":
             opcode, flags = _KINDS[kind]
-            return opcode, named + wire.blob(data) + self._acl + wire.flags(flags)
+            return opcode, named + wire.blob(data) + self._acl() + wire.flags(flags)
         if operation == "set":
             return wire.SET_DATA, named + wire.blob(data) + wire.version(version)
         return wire.CHECK if operation == "check" else wire.DELETE, named + wire.version(version)
+
+    def _acl(self) -> bytes:
+        """The bytes of the ACL of new nodes. The program may give the client another one at any time."""
+        entries = tuple(self.client.default_acl or OPEN_ACL_UNSAFE)
+        if entries != self._acl_entries:
+            self._acl_bytes = wire.acl(entries)
+            self._acl_entries = entries
+        return self._acl_bytes
 
     def report(self, verb: Any, *arguments: object) -> None:
         """Reports an outcome or a notice. It raises nothing, because an exception would end the connection's
@@ -287,6 +297,17 @@ class KazooDriver:
             self.engine.failed(id, verdict, error)
         except Exception as fault:
             self.engine.fail(fault)
+
+    def starting(self) -> None:
+        """See Listener. The hub may have taken the client's end as final. Now it waits for a session again."""
+        self.report(self.hub.session, "connecting", 0)
+
+    def turn(self) -> None:
+        """See Listener."""
+        try:
+            self.engine.end_if_stranded()
+        except Exception as error:
+            self.engine.fail(error)
 
     def connect_failed(self, error: BaseException) -> None:
         """See Listener."""

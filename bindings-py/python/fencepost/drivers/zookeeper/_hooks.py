@@ -8,8 +8,10 @@ The hooks are needed because of kazoo's limits:
 - It delivers watches and replies on different threads. The hooks have a table of watches of their own
   (``_watches.py``).
 - It does not report every end of its connection's thread. It reports none before the first connection. If a
-  listener raises something like ``SystemExit``, kazoo does not call the later listeners. So the hooks take
-  the states where kazoo makes them.
+  listener raises something like ``SystemExit``, kazoo does not call the later listeners. It lets ``start()``
+  return before it calls any of them. So the hooks take the states where kazoo makes them.
+- It takes the server's answer to ``add_auth`` for the answer to the oldest request, although ZooKeeper gives
+  it before the answers to earlier requests. The hooks put its entry in front.
 
 ``check_client`` refuses a client that lacks the parts they need, such as another handler.
 """
@@ -24,6 +26,7 @@ from typing import Any, Protocol
 from kazoo.client import KazooClient
 from kazoo.exceptions import EXCEPTIONS, ZookeeperError
 from kazoo.handlers.threading import SequentialThreadingHandler
+from kazoo.protocol.connection import AUTH_XID
 from kazoo.protocol.serialization import Connect, Watch
 from kazoo.protocol.states import KazooState, KeeperState
 
@@ -40,30 +43,45 @@ for _code in range(-128, -99):
 _HOOKS = "_fencepost_hooks"
 """The attribute of a client that has its hooks."""
 
+_HOOKED_IN_CLIENT = ("_make_state_change", "_session_callback")
 _NEEDED_OF_CLIENT = (
+    *_HOOKED_IN_CLIENT,
     "_connection",
     "_notify_pending",
     "_pending",
-    "_session_callback",
     "_session_id",
     "_stopped",
-    "add_listener",
     "chroot",
+    "state",
 )
 _HOOKED_IN_CONNECTION = (
     "_connect",
     "_expand_client_hosts",
     "_invoke",
+    "_read_header",
     "_read_watch_event",
+    "_send_ping",
     "_send_request",
+    "start",
 )
 _NEEDED_OF_CONNECTION = (*_HOOKED_IN_CONNECTION, "_connection_routine", "_submit", "_write_sock", "_xid")
+_CONNECTED = (KeeperState.CONNECTED, KeeperState.CONNECTED_RO)
 _FOR_GOOD = {KeeperState.CLOSED: "closed", KeeperState.AUTH_FAILED: "auth-failed"}
 """The states that are final, unless the program starts the client again."""
 
 
 class Listener(Protocol):
-    """A driver, as the hooks see it. The connection's thread calls these methods."""
+    """A driver, as the hooks see it. The connection's thread calls these methods, except for
+    :meth:`starting`.
+    """
+
+    def starting(self) -> None:
+        """The program starts the client. Its thread calls this."""
+
+    def turn(self) -> None:
+        """Called before each write to the server, also before a ping: at least once in a third of the session
+        timeout.
+        """
 
     def connect_failed(self, error: BaseException) -> None:
         """An attempt to connect has failed."""
@@ -107,6 +125,10 @@ class Hooks:
         """The number of the last request on the previous connection."""
         self._last_state = ""
         """The last state that the listeners got."""
+        self.is_arriving = False
+        """Whether the listeners know of a connection that kazoo does not report yet."""
+        self._is_started = False
+        """Whether the program has started the client, and the client has not ended since."""
         self._listeners: list[Listener] = []
 
     @classmethod
@@ -119,7 +141,9 @@ class Hooks:
                 hooks._install()
                 setattr(client, _HOOKS, hooks)
             hooks._listeners = [*hooks._listeners, listener]
-            return hooks
+        if client._connection._connection_routine is threading.current_thread():
+            serve()  # A listener of the program makes the client.
+        return hooks
 
     def detach(self, listener: Listener) -> None:
         """Removes a listener. With the last one, removes the hooks."""
@@ -136,7 +160,11 @@ class Hooks:
         expand: Callable[..., Any] = connection._expand_client_hosts
         invoke: Callable[..., Any] = connection._invoke
         send_request: Callable[..., Any] = connection._send_request
+        read_header: Callable[..., Any] = connection._read_header
         read_watch_event: Callable[..., Any] = connection._read_watch_event
+        send_ping: Callable[..., Any] = connection._send_ping
+        start: Callable[..., Any] = connection.start
+        make_state_change: Callable[..., Any] = client._make_state_change
         session_callback: Callable[..., Any] = client._session_callback
 
         def connect_and_report(host: str, address: str, port: int) -> Any:
@@ -173,14 +201,39 @@ class Hooks:
                 self._timeout_ms = result[0].time_out
             return result
 
+        def start_and_report() -> None:
+            self._is_started, self._last_state = True, ""
+            for listener in self._listeners:
+                listener.starting()
+            try:
+                start()
+            except BaseException:
+                self._listen(KazooState.LOST)
+                raise
+
+        def send_ping_in_turn(connect_timeout: float) -> None:
+            self._turn()
+            send_ping(connect_timeout)
+
         def send_request_and_ours(read_timeout: float, connect_timeout: float) -> Any:
-            serve()
+            self._turn()
             # If the client was connected before: the read timeout is two thirds of the session timeout.
             if self._timeout_ms is None:
                 self._timeout_ms = round(read_timeout * 1500)
             self.send_queue.flush(connect_timeout)
             # Kazoo reads one byte of the pair here. It does not matter which side wrote that byte.
             return send_request(read_timeout, connect_timeout)
+
+        def read_header_and_order(timeout: float) -> Any:
+            answer = read_header(timeout)
+            if answer[0].xid == AUTH_XID:
+                pending = client._pending
+                place = next((place for place, entry in enumerate(pending) if entry[2] == AUTH_XID), 0)
+                if place:
+                    entry = pending[place]
+                    del pending[place]
+                    pending.appendleft(entry)
+            return answer
 
         def read_watch_event_and_report(packet: Any, offset: int) -> None:
             event, _ = Watch.deserialize(packet, offset)
@@ -190,42 +243,62 @@ class Hooks:
             for watch in self.watches.fired(event.type, event.path):
                 watch.notify("deleted" if event.type == DELETED else "changed")
 
+        def make_state_change_and_report(state: str) -> None:
+            if state != KazooState.CONNECTED and state != client.state:
+                self._listen(state)
+            make_state_change(state)
+
         def session_callback_and_report(state: Any) -> None:
+            serve()  # Kazoo calls the program's listeners on this thread.
             try:
+                if state in _CONNECTED and client.state != KazooState.CONNECTED:
+                    # Kazoo lets `start()` return as soon as it takes this state.
+                    self.is_arriving = True
+                    self._listen(KazooState.CONNECTED)
                 session_callback(state)
             except BaseException:
                 # A listener of the program has ended the connection's thread. Kazoo would do this next.
                 client._notify_pending(state)
                 raise
             finally:
+                self.is_arriving = False
                 if state in _FOR_GOOD and self._last_state not in _FOR_GOOD.values():
                     self._listen(KazooState.LOST)
 
         connection._connect = connect_and_report
         connection._expand_client_hosts = expand_and_report
         connection._invoke = invoke_and_learn
-        connection._send_request = send_request_and_ours
+        connection._read_header = read_header_and_order
         connection._read_watch_event = read_watch_event_and_report
+        connection._send_ping = send_ping_in_turn
+        connection._send_request = send_request_and_ours
+        connection.start = start_and_report
+        client._make_state_change = make_state_change_and_report
         client._session_callback = session_callback_and_report
-        client.add_listener(self._listen)
 
     def _remove(self) -> None:
         client = self.client
-        client.remove_listener(self._listen)
         for name in _HOOKED_IN_CONNECTION:
             client._connection.__dict__.pop(name, None)
-        client.__dict__.pop("_session_callback", None)
+        for name in _HOOKED_IN_CLIENT:
+            client.__dict__.pop(name, None)
         self.send_queue.drop()
         self.watches.clear()
 
     def is_starting(self) -> bool:
         """Whether a client in the state "closed" was started, and its thread is connecting."""
         thread = self.client._connection._connection_routine
-        return thread is not None and thread.is_alive() and not self.client._stopped.is_set()
+        is_started = self._is_started or (thread is not None and thread.is_alive())
+        return is_started and not self.client._stopped.is_set()
 
     def timeout_ms(self) -> int:
         """The negotiated session timeout, in milliseconds. It is known after the first request."""
         return self._timeout_ms or int(self.client._session_timeout)
+
+    def _turn(self) -> None:
+        serve()
+        for listener in self._listeners:
+            listener.turn()
 
     def _report_connect_failure(self, error: BaseException | None) -> None:
         if error is not None:
@@ -248,6 +321,7 @@ class Hooks:
             self._last_state = "expired"
         else:
             self._last_state = _FOR_GOOD.get(client.client_state, "closed")
+            self._is_started = False
         self.send_queue.drop()
         for listener in self._listeners:
             listener.disconnected(self._last_state)
