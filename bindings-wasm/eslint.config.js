@@ -36,6 +36,18 @@ export default ts.config(
     },
   },
   {
+    files: ["js/**"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector: "BinaryExpression[operator='instanceof'][right.name=/^(Error|Uint8Array)$/]",
+          message: "Use isError and isBytes of realms.ts: the values of Node.js may be of another realm.",
+        },
+      ],
+    },
+  },
+  {
     files: ["scripts/*.mjs", "eslint.config.js", "**/*.mjs"],
     ...ts.configs.disableTypeChecked,
     languageOptions: {
@@ -45,6 +57,9 @@ export default ts.config(
         AbortSignal: "readonly",
         Buffer: "readonly",
         TextDecoder: "readonly",
+        DOMException: "readonly",
+        Event: "readonly",
+        EventTarget: "readonly",
         URL: "readonly",
         clearTimeout: "readonly",
         console: "readonly",

@@ -6,6 +6,7 @@
  */
 
 import type { RecordData } from "./hub/records.js";
+import { isError } from "./realms.js";
 
 /** The base of all errors of this package. */
 export class FencepostError extends Error {
@@ -24,7 +25,7 @@ export class FencepostError extends Error {
   /** The error for a log. */
   toJSON(): { name: string; code: number; kind: string; message: string; cause?: string } {
     const { name, code, kind, message, cause } = this;
-    return { name, code, kind, message, ...(cause instanceof Error && { cause: `${cause.name}: ${cause.message}` }) };
+    return { name, code, kind, message, ...(isError(cause) && { cause: `${cause.name}: ${cause.message}` }) };
   }
 }
 
@@ -101,7 +102,7 @@ export class ReleaseUnconfirmed extends FencepostError {
 
   /** @internal */
   constructor(lock: string) {
-    const message = `${lock}: the server has not confirmed the release within 5 s; it is carried on with in the background`;
+    const message = `${named(lock)}: the server has not confirmed the release within 5 s; it is carried on with in the background`;
     super(501, "release-unconfirmed", message);
   }
 }
@@ -206,7 +207,7 @@ export function lostByClosing(lock: string): LockLost {
 
 /** @internal */
 export function driverFailed(cause: unknown): DriverError {
-  const what = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+  const what = isError(cause) ? `${cause.name}: ${cause.message}` : String(cause);
   const remedy = "use a version of the client library that this package supports, or report it; then make a new client";
   return new DriverError(506, "driver-failed", `the client library could not be used (${what}): ${remedy}`, { cause });
 }
@@ -220,7 +221,7 @@ export function moduleMissing(name: string, why: string, cause?: unknown): Drive
 
 /** @internal Where a server was looked for, and why it was not reached, for the end of an error's text. */
 export function whereabouts(at: string, cause: unknown): string {
-  const why = cause instanceof Error && cause.message !== "" ? `: ${cause.message}` : "";
+  const why = isError(cause) && cause.message !== "" ? `: ${cause.message}` : "";
   return ` (${at}${why})`;
 }
 
@@ -228,7 +229,7 @@ export function whereabouts(at: string, cause: unknown): string {
 export function notConnected(lock: string, at: string, within: number, cause: unknown): Refused {
   const what = `no server has answered within ${within} ms${whereabouts(at, cause)}`;
   const remedy = "check the address, and whether the server runs; the option connectTimeout sets the time";
-  return new Refused(304, "unreachable", `${lock}: ${what}: ${remedy}`, cause === undefined ? {} : { cause });
+  return new Refused(304, "unreachable", `${named(lock)}: ${what}: ${remedy}`, cause === undefined ? {} : { cause });
 }
 
 /** @internal */

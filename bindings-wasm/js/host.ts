@@ -25,6 +25,11 @@ export function builtin(name: string): unknown {
   return host?.getBuiltinModule?.(name);
 }
 
+/** jsdom has no such globals, but Node.js below it has. */
+export const { TextDecoder, TextEncoder } = (
+  "TextDecoder" in globalThis ? globalThis : (builtin("node:util") ?? {})
+) as Pick<typeof globalThis, "TextDecoder" | "TextEncoder">;
+
 const { setImmediate } = globalThis as { setImmediate?: (call: () => void) => unknown };
 
 /** Calls a function when the event loop has processed the input that has arrived. */

@@ -42,8 +42,8 @@ const FAST = {
   llvm: " -inline-threshold=25",
   passes: ["-O3", "--merge-similar-functions"],
 };
-/** ZooKeeper's, which is the largest one, and whose server takes longer; and that of `memory:`, for demonstrations and tests. */
-const SMALL = { llvm: "", passes: ["-Oz"] };
+/** ZooKeeper's, which is the largest one, and whose server takes longer; and that of `memory:`, for demonstrations and tests. One level after the other finds more. */
+const SMALL = { llvm: "", passes: ["-Os", "-Oz"] };
 /** What is left as it is by the compiler is not to be inlined here; nothing lies below the stack. */
 const PASSES = ["--converge", "--one-caller-inline-max-function-size=0", "--low-memory-unused"];
 
@@ -58,6 +58,9 @@ const COMPACT = `target.${TARGET}.rustflags=${JSON.stringify(RUSTFLAGS)}`;
 function short(text) {
   return text.replace(/(["'])\.\/fencepost_\w+_bg\.js\1/g, '"_"').replace(/__wbg_(\w+)_[0-9a-f]{16}/g, "$1");
 }
+
+/** The generator takes these for globals, which they are not everywhere. */
+const CODERS = 'import { TextDecoder, TextEncoder } from "../../host.js";';
 
 /** Makes `fencepost_NAME.js` and `NAME.wasm`. */
 function make(name, crate, { llvm, passes }, features = []) {
@@ -80,7 +83,7 @@ function make(name, crate, { llvm, passes }, features = []) {
   tool("wasm-opt", "--quiet", known, bound, "-S", "-o", written);
   writeFileSync(written, reordered(short(readFileSync(written, "utf8")), readFileSync(bound)));
   const script = join(glue, `fencepost_${name}.js`);
-  writeFileSync(script, short(readFileSync(script, "utf8")));
+  writeFileSync(script, `${CODERS}\n${short(readFileSync(script, "utf8"))}`);
   tool("wasm-opt", "--quiet", known, written, "-o", bound);
   rmSync(written);
   renameSync(bound, join(modules, `${name}.wasm`));

@@ -47,26 +47,39 @@ for (const name of names) {
 }
 
 const { exports } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
+/** Makes imports of the modules' locations imports of files beside. */
+const locations = {
+  name: "locations",
+  resolveId: (id) =>
+    id.startsWith("#location/") ? { id: `./${id.slice(1).replace("/", "-")}.js`, external: true } : null,
+};
+
+/** Bundlers let a client library be absent whose `require` they see in a `try`, and in no function inside it. */
+const libraries = {
+  name: "libraries",
+  renderDynamicImport: ({ moduleId }) =>
+    moduleId.startsWith(join(dist, "libraries"))
+      ? { left: "((all) => ({ ...all, default: all }))(require(", right: "))" }
+      : null,
+};
+
 /** What programs import: for each file of `dist` its name in `dist/cjs` and `dist/node`. */
 const entries = Object.values(exports)
   .filter((conditions) => conditions.node?.import !== undefined)
   .map((conditions) => [relative(dist, join(here, conditions.default)), basename(conditions.require, ".js")]);
 
+const inputs = [...entries, ...names.map((name) => [join("base64", `${name}.js`), `base64-${name}`])];
 const bundle = await rollup({
-  input: Object.fromEntries(entries.map(([path, name]) => [name, join(dist, path)])),
+  input: Object.fromEntries(inputs.map(([path, name]) => [name, join(dist, path)])),
   external: ["redis", "ioredis", "node-zookeeper-client", /^node:/],
   onLog: (level, log) => {
     throw new Error(`${level}: ${log.message}`);
   },
-  plugins: [
-    nodeResolve(),
-    { name: "place", resolveImportMeta: () => 'require("node:url").pathToFileURL(__filename).href' },
-  ],
+  plugins: [locations, libraries, nodeResolve()],
 });
 await bundle.write({
   dir: join(dist, "cjs"),
   format: "cjs",
-  // All files lie in `dist/cjs` itself: `dist/modules` is `../modules` from there, as it is from `dist/locations`.
   chunkFileNames: "[name]-[hash].js",
   dynamicImportInCjs: false,
   esModule: true,
@@ -74,7 +87,14 @@ await bundle.write({
 });
 await bundle.close();
 write(join(dist, "cjs", "package.json"), '{ "type": "commonjs" }\n');
-write(join(dist, "cjs", "inline.js"), "// In place of a module as text: Node.js reads the module's file.\n");
+for (const name of names) {
+  // Tools that copy what a server needs (Next.js, Vercel's nft and ncc) recognise this form, in a file whose syntax is old.
+  const place = `__dirname + "/../modules/${name}.wasm"`;
+  write(
+    join(dist, "cjs", `location-${name}.js`),
+    `"use strict";\nexports.location = () => require("node:fs").readFileSync(${place});\n`,
+  );
+}
 
 const require = createRequire(import.meta.url);
 for (const [path, name] of entries) {

@@ -1,6 +1,6 @@
 //! The scope of idempotent operations, which makes the settings of each request. See `js/hub/scope.ts` for what each method does.
 //!
-//! Methods give nothing if they have failed: then `js/errors.ts` has the error.
+//! Methods give nothing if they have failed: then `js/errors.ts` has the error. JavaScript has checked that versions and guards are whole.
 
 use alloc::{string::String, vec::Vec};
 
@@ -73,7 +73,7 @@ impl Scope {
         result: Vec<u8>,
     ) -> Option<Settings> {
         let content = content(tag, result).ok()?;
-        let version = whole("version", version).ok()?;
+        let version = convert::whole(version)?;
         made(self.0.update(key, operation, version, fingerprint, content))
     }
 
@@ -83,12 +83,12 @@ impl Scope {
 
     pub fn settle(&self, key: &str, guard: f64, tag: &str, result: Vec<u8>) -> Option<Settings> {
         let content = content(tag, result).ok()?;
-        let guard = whole("guard", guard).ok()?;
+        let guard = convert::whole(guard)?;
         made(self.0.settle(key, guard, content))
     }
 
     pub fn forget(&self, key: &str, guard: f64) -> Option<Settings> {
-        let guard = whole("guard", guard).ok()?;
+        let guard = convert::whole(guard)?;
         made(self.0.forget(key, guard))
     }
 
@@ -112,14 +112,4 @@ fn content(tag: &str, result: Vec<u8>) -> Result<Content, Kept> {
 
 fn made(settings: Result<fencepost_core::Settings, ConfigError>) -> Option<Settings> {
     settings.map(Settings).map_err(|why| error::config(&why)).ok()
-}
-
-/// A number that counts changes.
-fn whole(option: &'static str, given: f64) -> Result<u64, Kept> {
-    let invalid = || ConfigError::InvalidOption {
-        option,
-        value: "…".into(),
-        why: "it has to be a whole number, at least 0 and exact",
-    };
-    convert::whole(given).ok_or_else(|| error::config(&invalid()))
 }

@@ -11,6 +11,7 @@ import {
   Hub,
   MisuseError,
   Refused,
+  ReleaseUnconfirmed,
   Settings,
   connect,
   fromRedis,
@@ -68,6 +69,11 @@ test("an error repeats the beginning of a name", async (t) => {
   const grant = await client.lock(unique("ü".repeat(1000))).acquire();
   await grant.release();
   await assert.rejects(grant.release(), (error) => error.kind === "not-held" && error.message.length < 200);
+  const nowhere = await connect("redis://127.0.0.1:1", { connectTimeout: 100 });
+  t.after(() => nowhere.close());
+  const long = nowhere.lock("ü".repeat(1000));
+  await assert.rejects(long.acquire(), (error) => error.kind === "unreachable" && error.message.length < 300);
+  assert.ok(new ReleaseUnconfirmed(long.name).message.length < 200);
 });
 
 test("durations", async (t) => {

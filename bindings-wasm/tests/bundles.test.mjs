@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
+import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
@@ -143,16 +143,29 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
   });
 }
 
-test("a module that is not beside the bundle: the error names it and the ways out", async () => {
-  const out = join(place.folder, "beside", "out", "main.mjs");
-  await esbuilt("main.js", out, false);
-  const alone = await run(process.execPath, [out]);
-  assert.match(alone.stdout, /failed: 508 .*zookeeper\.wasm.*ENOENT.*fencepost\/base64\/zookeeper/);
-  const modules = join(place.folder, "beside", "modules");
-  await mkdir(modules);
-  await cp(join(place.folder, "node_modules", "fencepost", "dist", "modules"), modules, { recursive: true });
-  assert.match((await run(process.execPath, [out])).stdout, SAYS);
-});
+/** Without the condition "module", and with "production" in its place, esbuild takes the copy for Node.js. */
+const FORMS = {
+  "an ECMAScript module": ["mjs", { format: "esm" }],
+  "CommonJS": ["cjs", { format: "cjs" }],
+  "CommonJS of CommonJS": ["cjs", { format: "cjs", conditions: ["production"] }],
+};
+
+for (const [form, [ending, more]] of Object.entries(FORMS)) {
+  test(`a module that is not beside a bundle, ${form}: the error names it and the ways out`, async () => {
+    const folder = join(place.folder, `beside ${form}`);
+    const out = join(folder, "out", `main.${ending}`);
+    await esbuilt("main.js", out, false, more);
+    const alone = await run(process.execPath, [out]);
+    assert.match(alone.stdout, /failed: 508 .*zookeeper\.wasm.*ENOENT.*fencepost\/base64\/zookeeper/);
+    await cp(join(place.folder, "node_modules", "fencepost", "dist", "modules"), join(folder, "modules"), {
+      recursive: true,
+    });
+    assert.match((await run(process.execPath, [out])).stdout, SAYS);
+    const inline = join(folder, "inline", "out", `main.${ending}`);
+    await esbuilt("inline.js", inline, false, more);
+    assert.match((await run(process.execPath, [inline])).stdout, SAYS);
+  });
+}
 
 test("a page without WebAssembly's files: the error names them", async () => {
   const out = join(place.folder, "lost");

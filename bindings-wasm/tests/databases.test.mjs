@@ -1,13 +1,14 @@
 // A lock lies in the database that its address names, or nowhere: a server may deny SELECT.
 
 import assert from "node:assert/strict";
+import { once } from "node:events";
 import { test } from "node:test";
 
 import { createClient } from "redis";
 
 import { Client } from "../dist/client/client.js";
 import { RedisDriver } from "../dist/drivers/redis/driver.js";
-import { fromRedis } from "../dist/index.js";
+import { LockLost, fromRedis } from "../dist/index.js";
 import { REDIS_PEERS, placeOf } from "./peers.mjs";
 import { address, unique, within } from "./servers.mjs";
 
@@ -46,6 +47,65 @@ for (const peer of REDIS_PEERS) {
     });
     return client;
   };
+}
+
+/** Whether a lock's key is in a database. */
+async function isIn(database, operator, name) {
+  await operator.select(database);
+  return (await operator.exists(name)) === 1;
+}
+
+/** A client that has selected a database after it was made. */
+async function selecting(t, peer, database) {
+  const [own, end] = await peer.make(address("FENCEPOST_REDIS"));
+  t.after(end);
+  await own.select(database);
+  return own;
+}
+
+for (const peer of REDIS_PEERS) {
+  test(`${peer.package}, ${peer.age} version, given: locks follow the client's select()`, async (t) => {
+    const [operator] = await userWithout(t);
+    const own = await selecting(t, peer, DATABASE);
+    const client = fromRedis(own);
+    t.after(() => client.close().catch(() => undefined));
+    const lock = client.lock(unique("selected"), { ttl: 600_000 });
+    const grant = await within(lock.acquire(), "the grant");
+    assert.ok(await isIn(DATABASE, operator, lock.name));
+    const other = DATABASE + 1;
+    await own.select(other);
+    // The key is not there, so the grant does not outlive the move in silence.
+    await assert.rejects(within(grant.extend(), "the loss"), LockLost);
+    const next = await within(lock.acquire(), "the next grant");
+    assert.ok(await isIn(other, operator, lock.name));
+    await next.release();
+    await operator.del(`{${lock.name}}:fence`);
+    await operator.select(DATABASE);
+    await operator.del([lock.name, `{${lock.name}}:fence`]);
+  });
+}
+
+for (const peer of REDIS_PEERS.filter((one) => one.package === "ioredis")) {
+  test(`${peer.package}, ${peer.age} version, given: the database stays while the client reconnects`, async (t) => {
+    const [operator] = await userWithout(t);
+    const own = await selecting(t, peer, DATABASE);
+    const begins = once(own, "connecting");
+    await operator.sendCommand(["CLIENT", "KILL", "ID", String(await own.client("id"))]);
+    await within(begins, "the next connection");
+    const databases = new Set();
+    own.duplicate = (overrides) => {
+      databases.add(overrides.db);
+      return Object.getPrototypeOf(own).duplicate.call(own, overrides);
+    };
+    const client = fromRedis(own);
+    t.after(() => client.close().catch(() => undefined));
+    const lock = client.lock(unique("reconnecting"), { ttl: 600_000 });
+    const grant = await within(lock.acquire(), "the grant");
+    assert.ok(await isIn(DATABASE, operator, lock.name));
+    assert.deepEqual([...databases], [DATABASE]);
+    await grant.release();
+    await operator.del(`{${lock.name}}:fence`);
+  });
 }
 
 for (const [way, make] of Object.entries(WAYS)) {

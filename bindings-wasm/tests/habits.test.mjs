@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -110,6 +110,35 @@ test("one signal for many waits causes no warning of a leak", async (t) => {
   assert.ok((await refused).every(({ status, reason }) => status === "rejected" && reason.message === "enough"));
   assert.deepEqual(warnings, []);
   await grant.release();
+});
+
+/** A signal as the package `abort-controller` makes it: without a reason, and without `throwIfAborted`. */
+class Polyfill extends EventTarget {
+  aborted = false;
+  abort() {
+    this.aborted = true;
+    this.dispatchEvent(new Event("abort"));
+  }
+}
+
+test("the signal of a polyfill cancels a call, before it and in it", async (t) => {
+  const client = await connect("memory:");
+  t.after(() => client.close());
+  const [lock, operations] = [client.lock("polyfill"), client.idempotency("polyfill")];
+  const grant = await lock.acquire();
+  const claim = await operations.claim("polyfill");
+  const signal = new Polyfill();
+  const calls = () => [lock.acquire({ signal }), operations.claim("polyfill", { signal })];
+  const waiting = calls();
+  setTimeout(() => signal.abort(), 10);
+  for (const call of waiting) {
+    await assert.rejects(within(call, "the end"), { name: "AbortError" });
+  }
+  for (const call of calls()) {
+    await assert.rejects(call, { name: "AbortError" });
+  }
+  await grant.release();
+  await claim.release();
 });
 
 test("zk: an acquire that times out leaves no watch", async (t) => {
@@ -253,6 +282,15 @@ for (const [what, options] of [
     }
   });
 }
+
+test("types: TypeScript before 5.7 knows no kinds of Uint8Array", () => {
+  const declared = readdirSync(join(root, "dist"), { recursive: true }).filter((path) => /\.d\.m?ts$/.test(path));
+  assert.ok(declared.length > 50);
+  assert.deepEqual(
+    declared.filter((path) => readFileSync(join(root, "dist", path), "utf8").includes("Uint8Array<")),
+    [],
+  );
+});
 
 test("the package carries its licence", () => {
   const packed = execFileSync("npm", ["pack", "--dry-run", "--json"], {

@@ -67,11 +67,12 @@ for (const [subpath, packages, install] of [
 }
 
 for (const [subpath, packages] of [
+  ["fencepost", { redis: "redis-4", ioredis: "ioredis" }],
   ["fencepost/redis", { redis: "redis-5" }],
   ["fencepost/ioredis", { ioredis: "ioredis-5" }],
   ["fencepost/ioredis", { ioredis: "ioredis" }],
 ]) {
-  test(`${subpath}: ${Object.values(packages)[0]} will do`, async () => {
+  test(`${subpath}: ${Object.values(packages).join(" and ")} will do`, async () => {
     assert.equal(await said(subpath, REDIS, packages), "undefined undefined undefined undefined");
   });
 }

@@ -123,6 +123,17 @@ describe("once", { concurrency: false }, () => {
     await assert.rejects(pay.outcome("stored"), StoredError);
   });
 
+  it("stores the beginning of an error's text that is too long", async () => {
+    const text = "€".repeat(400_000);
+    const fail = payments.once(() => Promise.reject(new Declined(text)), { key: () => "long", storeOn: [Declined] });
+    await assert.rejects(fail(), Declined);
+    await assert.rejects(fail(), (stored) => {
+      assert.ok(stored instanceof StoredError);
+      assert.equal(stored.message, `${text.slice(0, 333_332)}…`);
+      return true;
+    });
+  });
+
   it("takes the nearest class of an error that belongs to classes in both lists", async () => {
     // It takes all errors of a library that marks them, also those with a class of their own.
     class Marked extends Error {

@@ -133,6 +133,47 @@ describe("package", { concurrency: false }, () => {
     assert.equal(said, "null");
   });
 
+  for (const [what, begin] of [
+    ["the body of using", 'client.lock("x").using(wait)'],
+    ["the function of once", 'client.idempotency("x").once(wait, { key: () => "x" })()'],
+  ] as const) {
+    it(`keeps the process alive for ${what}`, async () => {
+      const { said } = await program(`
+        import { connect } from "fencepost";
+        const client = await connect("memory:");
+        const wait = () => new Promise((resolve) => setTimeout(resolve, 300).unref());
+        await ${begin};
+        console.log("ended");
+      `);
+      assert.equal(said, "ended");
+    });
+  }
+
+  it("lets a process end at once after a close, if ioredis's connections have failed", async () => {
+    const { said } = await program(`
+      import { connect } from "fencepost/ioredis";
+      const client = await connect("redis://127.0.0.1:1", { connectTimeout: 300 });
+      console.log(await client.lock("x").acquire().catch((error) => error.kind));
+      await client.close();
+      const closed = performance.now();
+      process.on("exit", () => console.log(performance.now() - closed < 1000));
+    `);
+    assert.equal(said, "unreachable\ntrue");
+  });
+
+  it("loads and works where only node:util has the classes for texts, as in jsdom", async () => {
+    const { said } = await program(`
+      delete globalThis.TextDecoder;
+      delete globalThis.TextEncoder;
+      const { connect } = await import("fencepost");
+      const client = await connect("memory:");
+      const pay = client.idempotency("payments").once(() => "paid", { key: () => "order-17" });
+      console.log(await pay(), (await pay.outcome()).replayed);
+      await client.close();
+    `);
+    assert.equal(said, "paid true");
+  });
+
   it("releases a grant without a reference", { timeout: 90_000 }, async () => {
     const { gc } = globalThis;
     assert.ok(gc, "run with --expose-gc");

@@ -74,8 +74,8 @@ export function placeOf(at) {
 }
 
 /** A client of ours at an address, which makes its connections with that library; it ends with the test. */
-export function reaching(t, peer, at) {
-  const client = new Client(new RedisDriver(peer.at(placeOf(at)), null, at));
+export function reaching(t, peer, at, connectTimeout) {
+  const client = new Client(new RedisDriver(peer.at(placeOf(at)), null, at), { connectTimeout });
   t.after(() => client.close().catch(() => undefined));
   return client;
 }

@@ -1,14 +1,18 @@
 // Servers that are not there, or do not answer: a waiter gets the reason, and closing takes no time.
 
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import http from "node:http";
 import net from "node:net";
 import { describe, test } from "node:test";
 
-import { Refused, connect } from "../dist/index.js";
+import zookeeper from "node-zookeeper-client";
+
+import { Refused, connect, fromRedis, fromZooKeeper } from "../dist/index.js";
 import { REDIS_PEERS, reaching } from "./peers.mjs";
 import { address, unique, within } from "./servers.mjs";
+import { withSentinel } from "./support/redis-processes.mjs";
 import { relay } from "./support/relay.mjs";
 
 /** A server that accepts connections and says nothing. */
@@ -45,10 +49,8 @@ for (const [what, where, cause] of [
         assert.ok(error instanceof Refused && error.kind === "unreachable", String(error));
         assert.ok(error.message.includes(at), error.message);
         assert.match(error.message, /^stock: .*connectTimeout/);
-        if (what !== "a server that says nothing") {
-          assert.match(error.cause.message, cause);
-          assert.match(error.message, cause);
-        }
+        assert.match(error.cause.message, cause);
+        assert.match(error.message, cause);
         return true;
       };
       await assert.rejects(within(lock.acquire(), "the refusal"), names);
@@ -57,6 +59,67 @@ for (const [what, where, cause] of [
     });
   }
 }
+
+/** A server whose queue of connections is full: it accepts none. */
+async function full(t) {
+  const program = `
+import socket, sys
+server = socket.create_server(("127.0.0.1", 0), backlog=0)
+waiting = [socket.socket() for _ in range(3)]
+for one in waiting:
+    one.setblocking(False)
+    one.connect_ex(server.getsockname())
+print(server.getsockname()[1], flush=True)
+sys.stdin.read()
+`;
+  const server = spawn("python3", ["-c", program], { stdio: ["pipe", "pipe", "inherit"] });
+  t.after(() => server.stdin.end());
+  const [port] = await once(server.stdout, "data");
+  return `127.0.0.1:${String(port).trim()}`;
+}
+
+/** Waits for a refusal, whose error has the cause. */
+async function isUnreachable(client, cause) {
+  await assert.rejects(within(client.lock("stock").acquire(), "the refusal"), (error) => {
+    assert.ok(error instanceof Refused && error.kind === "unreachable", String(error));
+    assert.match(error.message, cause);
+    assert.match(error.cause.message, cause);
+    return true;
+  });
+}
+
+test("a server that accepts no connection is not said to accept one", async (t) => {
+  const at = await full(t);
+  const clients = REDIS_PEERS.map((peer) => reaching(t, peer, at, WITHIN));
+  clients.push(await connect(`zk://${at}`, { connectTimeout: WITHIN }));
+  t.after(() => clients.at(-1).close());
+  await Promise.all(clients.map((client) => isUnreachable(client, /no connection has been established/)));
+});
+
+for (const peer of REDIS_PEERS.filter((one) => one.package === "ioredis")) {
+  test(`ioredis, ${peer.age} version: the reason is the sentinels'`, async (t) => {
+    const { Redis = (await import(peer.as)).default } = await import(peer.as);
+    const isSaid = async (sentinels, cause) => {
+      const own = new Redis({ sentinels, name: "nobody", sentinelRetryStrategy: () => 50 });
+      own.on("error", () => undefined);
+      t.after(() => own.disconnect());
+      const client = fromRedis(own, { connectTimeout: WITHIN });
+      t.after(() => client.close());
+      await isUnreachable(client, cause);
+    };
+    await isSaid([{ host: "127.0.0.1", port: 1 }], /failed to connect to sentinel 127\.0\.0\.1:1 /);
+    await withSentinel(address("FENCEPOST_REDIS"), (place) => isSaid([place], /No such master with that name/));
+  });
+}
+
+test("zk: a given client whose server is not there: the error has a reason", async (t) => {
+  const own = zookeeper.createClient(NOWHERE);
+  own.connect();
+  t.after(() => own.close());
+  const client = fromZooKeeper(own, { connectTimeout: WITHIN });
+  t.after(() => client.close());
+  await isUnreachable(client, /the given client has no session/);
+});
 
 /** A server of the web. */
 async function web(t) {

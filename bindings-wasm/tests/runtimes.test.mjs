@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 
+import { nodeFileTrace } from "@vercel/nft";
 import esbuild from "esbuild";
 
 import { installed, root, tool } from "./support/packed.mjs";
@@ -133,6 +134,42 @@ for (const subpath of ["fencepost", "fencepost/memory"]) {
     );
     const { stderr } = await tool("workerd", ["test", join(out, "worker.capnp")]);
     assert.match(stderr, /PASS/);
+  });
+}
+
+/** Programs that load the package, by import and by require. */
+const LOADS = {
+  "import.mjs": (...names) => names.map((name) => `import "${name}";`).join("\n"),
+  "require.cjs": (...names) => names.map((name) => `require("${name}");`).join("\n"),
+};
+
+for (const [file, loads] of Object.entries(LOADS)) {
+  test(`Node.js, ${file}: tools that trace the files of a server find the modules`, async () => {
+    await write(file, loads("fencepost"));
+    const { fileList } = await nodeFileTrace([join(place.folder, file)], { base: place.folder });
+    for (const module of ["zookeeper", "redis", "memory"]) {
+      assert.ok(fileList.has(`node_modules/fencepost/dist/modules/${module}.wasm`), [...fileList].join("\n"));
+    }
+  });
+
+  test(`Node.js, ${file}: without the modules' files, base64 has them`, async () => {
+    const folder = join(place.folder, `bare-${file}`);
+    const ours = join(folder, "node_modules", "fencepost");
+    await cp(join(place.folder, "node_modules", "fencepost"), ours, { recursive: true });
+    await rm(join(ours, "dist", "modules"), { recursive: true });
+    const subpaths = ["redis", "memory"].map((name) => `fencepost/base64/${name}`);
+    await writeFile(
+      join(folder, file),
+      `${loads(...subpaths)}
+       ${LOCKS}
+       import("fencepost").then(async ({ connect }) => {
+         console.log(await locks(connect));
+         await connect("redis://127.0.0.1:1").catch((error) => console.log(error.code));
+       });`,
+    );
+    const { stdout } = await run(process.execPath, [join(folder, file)]);
+    // The client library is missing, and not the module.
+    assert.equal(stdout.trim(), "bigint null\n526");
   });
 }
 

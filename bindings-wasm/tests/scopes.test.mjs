@@ -60,9 +60,10 @@ test("a scope refuses what is no key, no digest and no number", () => {
   assert.throws(() => scope.issue("a", print, "1"), config("unreadable-settings", "life"));
   assert.throws(() => scope.update("a", "", 0, print, "", print), config("invalid-option", "operation"));
   for (const version of [-1, 0.5, NaN, 2 ** 53]) {
-    assert.throws(() => scope.update("a", "b", version, print, "", print), config("invalid-option", "version"));
+    const says = config("invalid-option", `version is ${version}: `);
+    assert.throws(() => scope.update("a", "b", version, print, "", print), says);
   }
-  assert.throws(() => scope.forget("a", -1), config("invalid-option", "guard"));
+  assert.throws(() => scope.forget("a", -1), config("invalid-option", "guard is -1: "));
   assert.throws(() => scope.settle("a", 1, "x".repeat(256), print), config("invalid-option", "tag"));
   assert.throws(() => scope.settle("a", 1, "", new Uint8Array(1_000_001)), config("invalid-option", "result"));
   assert.throws(() => scope.register("a", null, print, "", "text"), config("unreadable-settings", "result"));

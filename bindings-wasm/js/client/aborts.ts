@@ -14,6 +14,18 @@ interface Waiting {
 
 const known = new WeakMap<Signal, Waiting>();
 
+/** @throws the signal's reason, if it is aborted. Polyfills have no `throwIfAborted`. */
+export function checkAborted(signal: Signal | undefined): void {
+  if (signal?.aborted === true) {
+    throw reasonOf(signal);
+  }
+}
+
+/** The reason of an aborted signal. The signals of some polyfills have none. */
+export function reasonOf({ reason }: Signal): unknown {
+  return reason === undefined ? new DOMException("This operation was aborted", "AbortError") : reason;
+}
+
 /** Calls a function when the signal is aborted; gives one that makes it forget that. */
 export function onAbort(signal: Signal, call: () => void): () => void {
   let waiting = known.get(signal);

@@ -5,7 +5,9 @@
  */
 
 import { shown, unreadable } from "../errors.js";
+import { TextEncoder } from "../host.js";
 import { checkedText } from "../hub/settings.js";
+import { isBytes } from "../realms.js";
 
 /** Any bytes; a text stands for its UTF-8. */
 export type Bytes = Uint8Array | string;
@@ -14,7 +16,7 @@ const utf8 = new TextEncoder();
 
 /** An argument that has to be bytes. */
 export function bytesOf(what: string, value: unknown): Uint8Array {
-  if (value instanceof Uint8Array) {
+  if (isBytes(value)) {
     return value;
   }
   if (typeof value === "string") {

@@ -37,8 +37,8 @@ interface Reach {
 /**
  * Locks on one connection. {@link connect}, {@link fromRedis} and {@link fromZooKeeper} return one.
  *
- * A client keeps the process alive only while a call of it is pending. Close it, or bind it with `await
- * using`.
+ * A client keeps the process alive only while a call of it is pending; the body of {@link Lock.using} and the function
+ * of {@link Idempotency.once} belong to their calls. Close it, or bind it with `await using`.
  */
 export class Client {
   readonly #engine: Engine;

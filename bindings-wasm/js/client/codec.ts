@@ -5,6 +5,8 @@
  */
 
 import { ConfigError, named, shown, unreadable } from "../errors.js";
+import { TextDecoder } from "../host.js";
+import { classOf, isError } from "../realms.js";
 import { type Bytes, bytesOf } from "./bytes.js";
 
 /** How values become results, and results become values. */
@@ -57,14 +59,12 @@ function isInJson(value: unknown): boolean {
   }
 }
 
-const classOf = (value: unknown) => Object.prototype.toString.call(value).slice("[object ".length, -1);
-
 /** @internal The bytes of a value. */
 export function encoded<T>(key: string, codec: Codec<T>, value: T): Uint8Array {
   try {
     return bytesOf("the encoded value", codec.encode(value));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = isError(error) ? error.message : String(error);
     const text = `${named(key)}: the function's value cannot be stored (${why}), so the claim has been left`;
     throw new ConfigError(109, "unreadable-settings", text, { cause: error });
   }

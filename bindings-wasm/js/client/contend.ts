@@ -9,7 +9,7 @@ import type { Engine } from "../engine/engine.js";
 import type { AcquireTimeout } from "../engine/machines.js";
 import { NotAcquired } from "../errors.js";
 import type { Settings } from "../hub/hub.js";
-import { onAbort } from "./aborts.js";
+import { onAbort, reasonOf } from "./aborts.js";
 import type { Signal } from "./signal.js";
 
 /** Has a contender acquire. `instead`: what it returns when another client has the lock; undefined: an error. */
@@ -33,7 +33,7 @@ export function contend<T>(
             contender.state = "closed";
             engine.abandon(contender);
             keepAlive.drop();
-            reject(signal.reason);
+            reject(reasonOf(signal));
           });
     contender.acquiring = {
       resolve: () => {

@@ -10,6 +10,4 @@ import type { Driving } from "./given-redis.js";
 
 /** Over ioredis. */
 export const overIoRedis: Driving = (client) =>
-  ioRedis.isIoRedis(client)
-    ? new RedisDriver(ioRedis.library((overrides) => client.duplicate(overrides), client))
-    : null;
+  ioRedis.isIoRedis(client) ? new RedisDriver(ioRedis.inPlaceOf(client)) : null;

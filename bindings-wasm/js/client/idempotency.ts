@@ -11,6 +11,7 @@ import { unreadable } from "../errors.js";
 import type { Settings } from "../hub/hub.js";
 import type { RecordData } from "../hub/records.js";
 import type { Scope } from "../hub/scope.js";
+import { checkAborted } from "./aborts.js";
 import { type Bytes, bytesOf, optionalBytes } from "./bytes.js";
 import { Claim } from "./claim.js";
 import type { ClaimOptions, WaitOptions } from "./claim-options.js";
@@ -91,7 +92,8 @@ export class Idempotency {
     // The key may take fewer parameters. So `A` stands behind a condition: it is inferred from the function alone.
     options: OnceOptions<Extract<A, unknown[]>, Awaited<T>>,
   ): Once<A, Awaited<T>> {
-    return once<A, Awaited<T>>((key, claim) => this.claim(key, claim), run, options as OnceOptions<A, Awaited<T>>);
+    const begin = (key: string, claim: ClaimOptions) => this.claim(key, claim);
+    return once<A, Awaited<T>>(this.#engine.keepAlive, begin, run, options as OnceOptions<A, Awaited<T>>);
   }
 
   /**
@@ -212,7 +214,7 @@ export class Idempotency {
 
   async #claim(key: string, options: WaitOptions | undefined, make: () => Settings): Promise<Claim> {
     const { timeout, wait, signal } = waitOf(options);
-    signal?.throwIfAborted();
+    checkAborted(signal);
     return this.#contend(this.#name(key), make, wait ? timeout : "try", signal, (contender, engine) => {
       return new Claim(engine, contender, this.#scope, key);
     });

@@ -10,6 +10,7 @@ import type { AcquireTimeout } from "../engine/machines.js";
 import { unreadable } from "../errors.js";
 import type { Settings } from "../hub/hub.js";
 import type { ContenderData } from "../hub/outputs.js";
+import { checkAborted } from "./aborts.js";
 import { contend } from "./contend.js";
 import { Grant } from "./grant.js";
 import { known, optionalMillis, optionalSignal } from "./options.js";
@@ -90,7 +91,7 @@ export class Lock {
     const grant = await this.#checked(options ?? {}, (timeout, signal) => this.#grant(timeout, signal, false));
     let result: T;
     try {
-      result = await body(grant);
+      result = await this.#engine.keepAlive.during(() => body(grant));
     } catch (error) {
       await grant[Symbol.asyncDispose]().catch(() => undefined);
       throw error;
@@ -144,7 +145,7 @@ export class Lock {
     known(options, "timeout", "signal");
     const timeout = optionalMillis("timeout", options.timeout);
     const signal = optionalSignal(options.signal);
-    signal?.throwIfAborted();
+    checkAborted(signal);
     return contend(timeout, signal);
   }
 

@@ -6,6 +6,7 @@
 
 import { missing } from "../drivers/packages.js";
 import type { RedisDriver } from "../drivers/redis/driver.js";
+import { DriverError } from "../errors.js";
 import type { RedisAddress } from "../hub/addresses.js";
 import { loadRedis } from "../hub/families/redis.js";
 import { Client } from "./client.js";
@@ -27,11 +28,20 @@ export async function onRedis(
   const address = addressOf(await loadRedis(), url, "redis");
   known(options, "connectTimeout");
   const connectTimeout = checkedConnectTimeout(options);
+  let unsupported: DriverError | undefined;
   for (const way of ways) {
-    const driver = await way(address);
-    if (driver !== null) {
-      return new Client(driver, { connectTimeout });
+    try {
+      const driver = await way(address);
+      if (driver !== null) {
+        return new Client(driver, { connectTimeout });
+      }
+    } catch (error) {
+      if (!(error instanceof DriverError)) {
+        throw error;
+      }
+      // The next library may do.
+      unsupported ??= error;
     }
   }
-  throw missing("Redis", packages);
+  throw unsupported ?? missing("Redis", packages);
 }

@@ -5,6 +5,9 @@
  */
 
 import { ConfigError, Refused, StoredError, named, shown, unreadable } from "../errors.js";
+import type { KeepAlive } from "../engine/timers.js";
+import { TextDecoder, TextEncoder } from "../host.js";
+import { isError } from "../realms.js";
 import { type Bytes, optionalBytes } from "./bytes.js";
 import type { Claim } from "./claim.js";
 import type { ClaimOptions, WaitOptions } from "./claim-options.js";
@@ -32,7 +35,10 @@ export interface OnceOptions<A extends unknown[], T> extends WaitOptions {
   readonly codec?: Codec<T> | undefined;
   /** Errors which say that nothing has happened: the operation may be claimed anew, at once. */
   readonly releaseOn?: readonly ErrorClass[] | undefined;
-  /** Errors that are results: their text is stored, and later calls reject with a {@link StoredError} of this text. */
+  /**
+   * Errors that are results: their text is stored, and later calls reject with a {@link StoredError} of this text. Of a
+   * text of more than 1,000,000 bytes, the beginning is stored.
+   */
   readonly storeOn?: readonly ErrorClass[] | undefined;
 }
 
@@ -51,10 +57,27 @@ export interface Once<A extends unknown[], T> {
 }
 
 const utf8 = new TextDecoder();
-const textBytes = (text: string) => new TextEncoder().encode(text);
+
+/** The longest result, in bytes, as in the core. */
+const LONGEST_RESULT = 1_000_000;
+
+/** The text of an error as a result: its beginning, if it is too long. */
+function errorBytes(text: string): Uint8Array {
+  const encoder = new TextEncoder();
+  const all = encoder.encode(text);
+  if (all.length <= LONGEST_RESULT) {
+    return all;
+  }
+  const rest = encoder.encode("…");
+  // Only whole characters are written.
+  const { written } = encoder.encodeInto(text, all.subarray(0, LONGEST_RESULT - rest.length));
+  all.set(rest, written);
+  return all.subarray(0, written + rest.length);
+}
 
 /** @internal */
 export function once<A extends unknown[], T>(
+  keepAlive: KeepAlive,
   claim: (key: string, options: ClaimOptions) => Promise<Claim>,
   run: (...parameters: A) => unknown,
   options: OnceOptions<A, T>,
@@ -71,7 +94,7 @@ export function once<A extends unknown[], T>(
   async function failed(claimed: Claim, error: unknown): Promise<void> {
     switch (meaning(error)) {
       case "store":
-        await claimed.complete(textBytes(messageOf(error)), { tag: ERROR });
+        await claimed.complete(errorBytes(messageOf(error)), { tag: ERROR });
         break;
       case "release":
         await claimed.release();
@@ -95,7 +118,7 @@ export function once<A extends unknown[], T>(
     let value: T;
     let result: Uint8Array;
     try {
-      value = (await run.apply(this, parameters)) as T;
+      value = (await keepAlive.during(() => run.apply(this, parameters))) as T;
     } catch (error) {
       // The function's own error says more than one of its claim's end.
       await failed(claimed, error).catch(() => undefined);
@@ -143,7 +166,7 @@ function unusable(key: string, why: string, options?: ErrorOptions): Refused {
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return isError(error) ? error.message : String(error);
 }
 
 function classes(what: string, given: readonly ErrorClass[] | undefined): readonly ErrorClass[] {

@@ -5,6 +5,7 @@
  */
 
 import { DriverError } from "../errors.js";
+import { isError } from "../realms.js";
 
 /**
  * Returns a function that a client library exports; null if the library is not installed. Bundlers may replace a
@@ -41,7 +42,7 @@ export function unsupportedVersion(name: string, packages: string): DriverError 
 const MISSING = /^(Cannot find (module|package)|No such module|Could not resolve|Failed to resolve|Module not found)/;
 
 function isMissing(error: unknown): boolean {
-  if (!(error instanceof Error)) {
+  if (!isError(error)) {
     return false;
   }
   const { code } = error as { readonly code?: unknown };

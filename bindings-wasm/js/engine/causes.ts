@@ -5,6 +5,7 @@
  */
 
 import type { Event } from "../hub/outputs.js";
+import { isError } from "../realms.js";
 
 /** How many errors are kept. The error behind an event is among the last ones. */
 const REMEMBERED = 64;
@@ -18,14 +19,28 @@ const PROGRAMMING = ["TypeError", "ReferenceError", "RangeError", "SyntaxError"]
  */
 export function isProgramming(error: unknown): boolean {
   // Compared by name: some test runners have a second set of these classes.
-  return error instanceof Error && PROGRAMMING.includes(error.name);
+  return isError(error) && PROGRAMMING.includes(error.name);
 }
 
 /** The errors of a client library. */
 export class Causes {
   readonly #errors = new Map<number, unknown>();
+  readonly #present: () => unknown;
+  #trouble: unknown;
+
+  /** `present` says why there is no connection at the moment, if the driver has reported no trouble. */
+  constructor(present: () => unknown) {
+    this.#present = present;
+  }
+
   /** Why there is no connection to the server. */
-  trouble: unknown;
+  get trouble(): unknown {
+    return this.#trouble ?? this.#present();
+  }
+
+  set trouble(error: unknown) {
+    this.#trouble = error;
+  }
 
   /** Stores the error of a command. */
   set(id: number, error: unknown): void {

@@ -44,6 +44,8 @@ export interface Driver {
   hub(now: number, seed: number): Hub;
   /** Begins: connects if the connection is its own, adds its listeners, and reports the session. */
   start(sink: Sink): void;
+  /** Why there is no connection at the moment, if it has not been reported: while the first one is being made. */
+  readonly trouble?: unknown;
   /** Passes one command to the library, in the order of the calls. */
   send(command: Command): void;
   /** All polled commands have been passed: sends what is buffered. */

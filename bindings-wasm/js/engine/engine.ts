@@ -32,7 +32,7 @@ export class Engine implements Sink {
   readonly #hub: Hub;
   readonly #schedule: Schedule;
   readonly #contenders = new Map<number, Contender>();
-  readonly #causes = new Causes();
+  readonly #causes = new Causes(() => this.#driver.trouble);
   readonly #machines: Machines;
   readonly #background = new Background(() => this.#rest());
   readonly #pump: Pump;
@@ -150,6 +150,8 @@ export class Engine implements Sink {
     if (this.#ended) {
       return;
     }
+    // The error that names the remedy comes first.
+    this.#schedule.beforeInput();
     try {
       input(this.#hub, now());
     } catch (error) {

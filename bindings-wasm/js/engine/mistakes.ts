@@ -90,6 +90,6 @@ export function endAll(contenders: Iterable<Contender>, failed: DriverError): vo
 }
 
 function lost(lock: string, failed: DriverError): LockLost {
-  const why = `${lock}: the client has failed, and cannot say how long the lock is held: ${failed.message}`;
+  const why = `${named(lock)}: the client has failed, and cannot say how long the lock is held: ${failed.message}`;
   return new LockLost(406, "lost-connection-closed", why, { cause: failed });
 }

@@ -61,6 +61,11 @@ export class Schedule {
     this.#wake(this.#unconfirmed.next);
   }
 
+  /** The hub gets an input, and would end by its own deadline what has waited too long for the first connection. */
+  beforeInput(): void {
+    this.#early?.ring();
+  }
+
   /** No call waits for this contender any more. */
   forget(contender: Contender): void {
     this.#unconfirmed.delete(contender);

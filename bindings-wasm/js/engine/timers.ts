@@ -182,6 +182,16 @@ export class KeepAlive {
     }
   }
 
+  /** Keeps the process alive until the program's own function has ended. */
+  async during<T>(run: () => T | PromiseLike<T>): Promise<T> {
+    this.hold();
+    try {
+      return await run();
+    } finally {
+      this.drop();
+    }
+  }
+
   /** Lets the process end, if no call waits. */
   settle(): void {
     if (this.#calls > 0 || !this.#attached) {

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { TextDecoder } from "../host.js";
+
 /** A text; or bytes, if the argument is long or not UTF-8. */
 export type Argument = string | Uint8Array;
 

@@ -4,7 +4,8 @@
  * @module
  */
 
-import { shown, unreadable } from "../errors.js";
+import { ConfigError, shown, unreadable } from "../errors.js";
+import { isBytes } from "../realms.js";
 
 /** @internal The longest duration: 365 days in ms, as in the core. */
 export const LONGEST_DURATION = 365 * 24 * 3_600_000;
@@ -22,6 +23,16 @@ export function number(what: string, value: unknown): number {
   return value;
 }
 
+/** @internal Checks a number that counts changes. The module's code for showing numbers would be a tenth of it. */
+export function whole(what: string, value: unknown): number {
+  const given = number(what, value);
+  if (!Number.isSafeInteger(given) || given < 0) {
+    const text = `${what} is ${given}: it has to be a whole number, at least 0 and below 2^53`;
+    throw new ConfigError(110, "invalid-option", text);
+  }
+  return given;
+}
+
 /** @internal Checks the present time, where the module does not use it. The error is the module's. */
 export function present(now: unknown): number {
   const millis = number("now", now);
@@ -33,7 +44,7 @@ export function present(now: unknown): number {
 
 /** @internal Checks that an argument is bytes. */
 export function checkBytes(what: string, value: unknown): asserts value is Uint8Array {
-  if (!(value instanceof Uint8Array)) {
+  if (!isBytes(value)) {
     throw unreadable(`${what} is ${shown(value)}: it has to be a Uint8Array`);
   }
 }

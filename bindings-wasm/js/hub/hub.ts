@@ -7,6 +7,7 @@
  */
 
 import { type FencepostError, shown, takeKept, unreadable } from "../errors.js";
+import { isBytes } from "../realms.js";
 import { type Address, takeAddress } from "./addresses.js";
 import { checkBytes, isGiven, isSession, number, optionalNumber, present, text } from "./checks.js";
 import type { Module } from "./families/module.js";
@@ -122,7 +123,7 @@ export class Hub {
    * secure random source, new for every machine.
    */
   open(now: number, settings: Settings, contender: Uint8Array, seed = 0): number {
-    if (!(settings instanceof Settings) || !(contender instanceof Uint8Array)) {
+    if (!(settings instanceof Settings) || !isBytes(contender)) {
       throw unreadable("open takes a Settings and 16 random bytes");
     }
     if (settings.module !== this.#module) {
@@ -198,7 +199,7 @@ export class Hub {
 
   /** ZooKeeper: reports the data of a node, and its stat. */
   data(now: number, id: number, session: bigint, data: Uint8Array, stat: Stat): void {
-    if (!(data instanceof Uint8Array) || !isSession(session) || !isStat(stat)) {
+    if (!isBytes(data) || !isSession(session) || !isStat(stat)) {
       this.#check(
         this.#raw.wrong(number("now", now), number("id", id), "a session, the data and what is known of the node"),
       );
@@ -338,7 +339,7 @@ export class Hub {
     }
     if (value.length === 1) {
       this.#check(this.#raw.replyNumber(now, id, first));
-    } else if (second instanceof Uint8Array) {
+    } else if (isBytes(second)) {
       this.#check(this.#raw.replyPair(now, id, first, second));
     } else {
       return false;

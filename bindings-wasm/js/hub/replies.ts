@@ -4,6 +4,7 @@
  * @module
  */
 
+import { isBytes, isError } from "../realms.js";
 import type { Module } from "./families/module.js";
 
 type Parts = Pick<InstanceType<Module["RawHub"]>, "nil" | "integer" | "bytes" | "text" | "errorReply" | "gather">;
@@ -42,10 +43,6 @@ export function handOver(parts: Parts, value: unknown, depth = DEEPEST): boolean
   }
   if (value === null) {
     parts.nil();
-  } else if (value instanceof Uint8Array) {
-    parts.bytes(value);
-  } else if (value instanceof Error) {
-    parts.errorReply(value.message);
   } else if (Array.isArray(value) && depth > 0) {
     for (const item of value) {
       if (!handOver(parts, item, depth - 1)) {
@@ -53,6 +50,10 @@ export function handOver(parts: Parts, value: unknown, depth = DEEPEST): boolean
       }
     }
     parts.gather(value.length);
+  } else if (isBytes(value)) {
+    parts.bytes(value);
+  } else if (isError(value)) {
+    parts.errorReply(value.message);
   } else {
     return false;
   }

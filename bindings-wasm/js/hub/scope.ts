@@ -6,7 +6,7 @@
 
 import { takeKept } from "../errors.js";
 import type { Module } from "./families/module.js";
-import { checkBytes, number, optionalNumber } from "./checks.js";
+import { checkBytes, optionalNumber, whole } from "./checks.js";
 import { Settings, made } from "./hub.js";
 import type { IdempotencyOptions } from "./lock-options.js";
 import { takeDerived } from "./records.js";
@@ -54,13 +54,13 @@ export class Scope {
    * Makes the settings of a claim on the operation `key`. `fingerprint` is a digest of what the operation is asked to
    * do.
    */
-  claim(key: string, fingerprint = NOTHING): Settings {
+  claim(key: string, fingerprint: Uint8Array = NOTHING): Settings {
     checkBytes("fingerprint", fingerprint);
     return this.#settings(this.#raw.claim(checkedText("key", key), fingerprint));
   }
 
   /** Makes the settings of a claim on a token that was issued with this binding. */
-  consume(token: string, binding: Uint8Array, fingerprint = NOTHING): Settings {
+  consume(token: string, binding: Uint8Array, fingerprint: Uint8Array = NOTHING): Settings {
     checkBytes("binding", binding);
     checkBytes("fingerprint", fingerprint);
     return this.#settings(this.#raw.consume(checkedText("token", token), binding, fingerprint));
@@ -112,7 +112,7 @@ export class Scope {
     checkBytes("result", result);
     const [name, id] = [checkedText("key", key), checkedText("operation", operation)];
     return this.#settings(
-      this.#raw.update(name, id, number("version", version), fingerprint, checkedText("tag", tag), result),
+      this.#raw.update(name, id, whole("version", version), fingerprint, checkedText("tag", tag), result),
     );
   }
 
@@ -128,7 +128,7 @@ export class Scope {
   settle(key: string, guard: number, tag: string, result: Uint8Array): Settings {
     checkBytes("result", result);
     const name = checkedText("key", key);
-    return this.#settings(this.#raw.settle(name, number("guard", guard), checkedText("tag", tag), result));
+    return this.#settings(this.#raw.settle(name, whole("guard", guard), checkedText("tag", tag), result));
   }
 
   /**
@@ -136,7 +136,7 @@ export class Scope {
    * record.
    */
   forget(key: string, guard: number): Settings {
-    return this.#settings(this.#raw.forget(checkedText("key", key), number("guard", guard)));
+    return this.#settings(this.#raw.forget(checkedText("key", key), whole("guard", guard)));
   }
 
   /**

@@ -4,6 +4,8 @@
  * @module
  */
 
+import { TextEncoder } from "../host.js";
+
 const utf8 = new TextEncoder();
 
 /** The bytes of a text of HTTP. A character that is no byte can only come from a program: it stands for its UTF-8. */

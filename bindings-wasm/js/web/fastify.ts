@@ -17,6 +17,8 @@ import { Readable } from "node:stream";
 
 import type { Claim } from "../client/claim.js";
 import type { Idempotency } from "../client/idempotency.js";
+import { TextEncoder } from "../host.js";
+import { isBytes } from "../realms.js";
 import { show } from "./claims.js";
 import { type Admitted, Gate, type Idle } from "./gate.js";
 import { grouped, headersOf } from "./held.js";
@@ -253,7 +255,7 @@ function open(reply: FastifyReply, payload: unknown): Payload | null {
   if (typeof payload === "string") {
     return { whole: utf8.encode(payload) };
   }
-  if (payload instanceof Uint8Array) {
+  if (isBytes(payload)) {
     return { whole: payload };
   }
   if (typeof payload !== "object") {

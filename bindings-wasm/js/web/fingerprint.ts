@@ -4,6 +4,7 @@
  * @module
  */
 
+import { TextEncoder } from "../host.js";
 import { bytesOfLine, hex, joined } from "./bytes.js";
 
 const utf8 = new TextEncoder();

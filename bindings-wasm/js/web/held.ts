@@ -6,6 +6,7 @@
 
 import type { Claim } from "../client/claim.js";
 import { queueMicrotask } from "../host.js";
+import { isBytes } from "../realms.js";
 import { joined } from "./bytes.js";
 import type { Gate, Settled } from "./gate.js";
 import type { NodeResponse } from "./node.js";
@@ -281,7 +282,7 @@ function fix(response: WritableResponse, status: number, [first, second]: readon
 
 /** The bytes of a chunk, which may be a text in some encoding. */
 function bytesOfChunk(chunk: unknown, more: ChunkArguments): Uint8Array {
-  if (chunk instanceof Uint8Array) {
+  if (isBytes(chunk)) {
     // A copy: the handler may overwrite its own.
     return Uint8Array.from(chunk);
   }

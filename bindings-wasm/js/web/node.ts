@@ -5,6 +5,7 @@
  */
 
 import { shown, unreadable } from "../errors.js";
+import { isBytes } from "../realms.js";
 import { joined } from "./bytes.js";
 
 /** What this package uses of an `http.IncomingMessage`. */
@@ -86,7 +87,7 @@ export async function peek(request: NodeRequest, most: number): Promise<Uint8Arr
   }
   if (request.readableDidRead) {
     const { rawBody } = request as NodeRequest & { readonly rawBody?: unknown };
-    if (rawBody instanceof Uint8Array) {
+    if (isBytes(rawBody)) {
       return rawBody.length > most ? null : rawBody;
     }
     const remedy = "put this middleware before body parsers, or keep the bytes as rawBody of the request";

@@ -7,6 +7,7 @@
 import { type Bytes, bytesOf } from "../client/bytes.js";
 import { optionalFlag, optionalMillis, required } from "../client/options.js";
 import { ConfigError, shown, unreadable } from "../errors.js";
+import { TextEncoder } from "../host.js";
 import { checkedText } from "../hub/settings.js";
 import { bytesOfLine, lineOfBytes } from "./bytes.js";
 import { NEVER_STORED, STORED_HEADERS, isName } from "./response.js";

@@ -81,6 +81,14 @@ export class RedisDriver implements Driver {
     }
   }
 
+  get trouble(): unknown {
+    return this.#borrowed === null
+      ? this.#calls.trouble
+      : this.#borrowed.ready
+        ? undefined
+        : this.#borrowed.trouble.error;
+  }
+
   send(command: Command): void {
     switch (command.operation) {
       case "call":

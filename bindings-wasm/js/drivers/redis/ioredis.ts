@@ -8,7 +8,8 @@ import { nextTick } from "../../host.js";
 import type { RedisAddress } from "../../hub/addresses.js";
 import type { RedisValue } from "../../hub/hub.js";
 import type { Argument } from "../../hub/arguments.js";
-import { type Classified, type Library, type Session, Unsent, binary, bytes } from "./library.js";
+import { isError } from "../../realms.js";
+import { type Classified, type Library, type Progress, type Session, Unsent, binary, bytes } from "./library.js";
 
 type Listener = (...event: unknown[]) => void;
 
@@ -20,10 +21,19 @@ interface Stream {
   uncork?: () => void;
 }
 
+/** What a connection has, besides its options. */
+interface Condition {
+  readonly select?: number;
+}
+
 /** What the driver uses of a client of ioredis. */
 export interface IoRedis {
   readonly status: string;
   readonly isCluster?: boolean;
+  /** Of the present connection; null before the first one. */
+  readonly condition?: Condition | null;
+  /** Of the last connection, while the client makes the next one, which gets the same database. */
+  readonly prevCondition?: Condition | null;
   readonly options?: { readonly db?: number | undefined } | undefined;
   readonly stream?: Stream | undefined;
   connect(): Promise<void>;
@@ -82,7 +92,7 @@ function call(client: IoRedis, parameters: readonly Argument[]): Promise<RedisVa
 
 /** The table of errors and outcomes. Any other error is in doubt. */
 export function classifyError(error: unknown): Classified {
-  if (error instanceof Error) {
+  if (isError(error)) {
     if (error.name === "ReplyError") {
       return { reply: error };
     }
@@ -113,25 +123,43 @@ export function byAddress(
 export function library(make: (overrides: object) => IoRedis, given?: IoRedis): Library {
   return {
     open(gone) {
+      const progress: Progress = { accepted: false, error: undefined };
       const isOver = () => given?.status === "end";
       if (isOver()) {
-        return { session: Promise.reject(closed()), end: () => undefined };
+        return { session: Promise.reject(closed()), progress, end: () => undefined };
       }
       const client = make(OURS);
       const handlers = new Map<string, () => void>();
       let opened = false;
-      let last: unknown;
       client.on("error", (error) => {
-        last = error;
+        if (!isSummary(error) || progress.error === undefined) {
+          progress.error = error;
+        }
       });
-      client.on("connect", () => client.stream?.unref?.());
+      client.on("sentinelError", (error) => {
+        progress.error = error;
+      });
+      client.on("connect", () => {
+        progress.accepted = true;
+        client.stream?.unref?.();
+      });
       client.on("message", (channel) => handlers.get(String(channel))?.());
       const leave = () => {
-        given?.off("end", leave);
+        forget();
         end(client);
       };
-      client.on("end", () => {
+      // Locks would not exclude those of other programs in the database that the program has left.
+      const moved = () => {
+        if (given !== undefined && databaseOf(given) !== databaseOf(client)) {
+          leave();
+        }
+      };
+      const forget = () => {
         given?.off("end", leave);
+        given?.off("select", moved);
+      };
+      client.on("end", () => {
+        forget();
         if (opened) {
           opened = false;
           gone();
@@ -142,7 +170,7 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
           await client.connect();
         } catch (error) {
           // "Connection is closed." says less than the error before it.
-          throw last ?? error;
+          throw progress.error ?? error;
         }
         await select(client);
         if (isOver()) {
@@ -151,15 +179,32 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
         }
         opened = true;
         given?.on("end", leave);
+        given?.on("select", moved);
+        moved();
         return session(client, handlers, () => {
           opened = false;
-          given?.off("end", leave);
+          forget();
         });
       };
-      return { session: connected(), end: () => end(client) };
+      return { session: connected(), progress, end: () => end(client) };
     },
     classifyError,
   };
+}
+
+/** Whether an error follows those of all sentinels, and says less than they do. */
+function isSummary(error: unknown): boolean {
+  return isError(error) && error.message.startsWith("All sentinels are unreachable");
+}
+
+/** The connections of the driver in place of a client of the program. */
+export function inPlaceOf(client: IoRedis): Library {
+  return library((overrides) => client.duplicate({ ...overrides, db: databaseOf(client) }), client);
+}
+
+/** The database that a client uses. Its options do not say it after a `select()`. */
+function databaseOf(client: IoRedis): number {
+  return (client.prevCondition ?? client.condition)?.select ?? client.options?.db ?? 0;
 }
 
 /**
@@ -167,14 +212,14 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
  * exclude those in the right database.
  */
 async function select(client: IoRedis): Promise<void> {
-  const db = client.options?.db ?? 0;
+  const db = databaseOf(client);
   if (db === 0) {
     return;
   }
   try {
     await client.call("select", String(db));
   } catch (error) {
-    if (!(error instanceof Error && error.name === "ReplyError")) {
+    if (!(isError(error) && error.name === "ReplyError")) {
       throw error;
     }
     const text = `${error.message}: the server refuses database ${db}: allow this user SELECT, or use a database that there is`;
@@ -256,7 +301,10 @@ function gathering(client: IoRedis): () => void {
 
 function end(client: IoRedis): void {
   const { stream } = client;
-  client.disconnect();
+  // Of a connection that has ended, the library would wait for the end, with a timer that keeps the process alive.
+  if (client.status !== "end") {
+    client.disconnect();
+  }
   // The library waits for the server to end the connection, and a silent server never does.
   stream?.destroy?.();
 }

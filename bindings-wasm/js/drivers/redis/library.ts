@@ -6,6 +6,7 @@
 
 import type { Failure, RedisValue } from "../../hub/hub.js";
 import type { Argument } from "../../hub/arguments.js";
+import { isError } from "../../realms.js";
 
 /** The meaning of a library's error for its command: the server's own answer, or a failure. */
 export type Classified = { readonly reply: Error } | { readonly failure: Failure };
@@ -40,9 +41,18 @@ export interface Session {
   end(): void;
 }
 
+/** What is known of a connection that is being opened. */
+export interface Progress {
+  /** Whether a server has accepted it; with TLS, whether it has also answered the handshake. */
+  accepted: boolean;
+  /** The library's last error. */
+  error: unknown;
+}
+
 /** A connection that is being opened. */
 export interface Opening {
   readonly session: Promise<Session>;
+  readonly progress: Readonly<Progress>;
   /** Stops opening it. */
   end(): void;
 }
@@ -89,7 +99,7 @@ const DISTRUST =
 
 /** Whether a server's certificate or TLS is not acceptable. A retry would not help. */
 export function isDistrust(error: unknown): error is Error {
-  return error instanceof Error && "code" in error && typeof error.code === "string" && DISTRUST.test(error.code);
+  return isError(error) && "code" in error && typeof error.code === "string" && DISTRUST.test(error.code);
 }
 
 interface Host {

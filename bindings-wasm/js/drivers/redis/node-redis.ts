@@ -7,10 +7,12 @@
 import type { RedisAddress } from "../../hub/addresses.js";
 import type { RedisValue } from "../../hub/hub.js";
 import type { Argument } from "../../hub/arguments.js";
+import { isError } from "../../realms.js";
 import {
   type Borrowed,
   type Classified,
   type Library,
+  type Progress,
   type Session,
   binary,
   bytes,
@@ -79,7 +81,7 @@ function* kinds(error: Error): Iterable<string> {
 
 /** The table of errors and outcomes. Any other error is in doubt. */
 export function classifyError(error: unknown): Classified {
-  if (error instanceof Error) {
+  if (isError(error)) {
     for (const kind of kinds(error)) {
       switch (kind) {
         case "ErrorReply":
@@ -113,8 +115,13 @@ export function library(make: (overrides: object) => NodeRedis, socket?: object)
     open(gone) {
       const client = make({ ...OURS, socket: { ...socket, reconnectStrategy: false } });
       // Without a listener, an error would end the process. Every end of the connection is one.
+      const progress: Progress = { accepted: false, error: undefined };
       let opened = false;
-      client.on("error", () => {
+      client.on("connect", () => {
+        progress.accepted = true;
+      });
+      client.on("error", (error) => {
+        progress.error = error;
         if (opened) {
           opened = false;
           gone();
@@ -126,7 +133,7 @@ export function library(make: (overrides: object) => NodeRedis, socket?: object)
         client.unref();
         return session(client, () => (opened = false));
       };
-      return { session: connected(), end: () => end(client) };
+      return { session: connected(), progress, end: () => end(client) };
     },
     // The driver opens its own connection again, so the error does not mean that the client is closed.
     classifyError: (error) => {
@@ -162,7 +169,7 @@ function end(client: NodeRedis): void {
 export function borrow(client: NodeRedis): Borrowed {
   let last: Error | null = null;
   const remember: Listener = (error) => {
-    last = error instanceof Error ? error : null;
+    last = isError(error) ? error : null;
   };
   const forget: Listener = () => {
     last = null;

@@ -5,9 +5,11 @@
  * @module
  */
 
+import { now } from "../../clock.js";
 import { isProgramming } from "../../engine/causes.js";
 import { deadline } from "../../engine/timers.js";
-import type { Classified, Library, Opening, Session } from "./library.js";
+import { isError } from "../../realms.js";
+import type { Classified, Library, Opening, Progress, Session } from "./library.js";
 import { Unsent, isDistrust, isRefusal } from "./library.js";
 import { SILENT_AT_CLOSE } from "./unanswered.js";
 
@@ -33,6 +35,8 @@ export class OnDemand {
   #opening: Promise<Session> | null = null;
   #closed = false;
   #within = OPEN_WITHIN;
+  /** Says why the connection that is being opened is not open yet. */
+  #explain: (() => Error) | null = null;
 
   constructor(library: Library, owner: Owner) {
     this.#library = library;
@@ -42,6 +46,11 @@ export class OnDemand {
   /** The connection, if it is ready now. */
   get session(): Session | null {
     return this.#session?.ready === true ? this.#session : null;
+  }
+
+  /** Why there is no connection yet, while it is being opened. */
+  get trouble(): unknown {
+    return this.#explain?.();
   }
 
   /** Resolves when the connection is ready. Rejects with {@link Unsent}. */
@@ -80,11 +89,15 @@ export class OnDemand {
     let opening: Opening | null = null;
     try {
       opening = this.#library.open(() => this.#ended(session));
-      session = await within(this.#within, this.#greeted(opening.session));
+      const [{ progress }, since] = [opening, now()];
+      this.#explain = () => unopened(progress, now() - since);
+      session = await within(this.#within, this.#greeted(opening.session), () => unopened(progress, this.#within));
     } catch (error) {
       opening?.end();
       this.#owner.trouble(error);
       throw isProgramming(error) ? error : new Unsent("no connection", this.#classifyError(error), { cause: error });
+    } finally {
+      this.#explain = null;
     }
     if (this.#closed) {
       session.end();
@@ -122,7 +135,7 @@ export class OnDemand {
     const classified = this.#library.classifyError(error);
     return "reply" in classified
       ? classified
-      : error instanceof Error && isRefusal(error)
+      : isError(error) && isRefusal(error)
         ? { reply: error }
         : { failure: "not-sent" };
   }
@@ -135,10 +148,18 @@ export class OnDemand {
   }
 }
 
-function within<T>(limit: number, work: Promise<T>): Promise<T> {
+/** Why a connection is not open after so many ms. */
+function unopened({ accepted, error }: Progress, after: number): Error {
+  if (isError(error)) {
+    return error;
+  }
+  const what = accepted ? "it accepts connections, and has not answered" : "no connection has been established";
+  return new Error(`${what} within ${Math.round(after)} ms`);
+}
+
+function within<T>(limit: number, work: Promise<T>, late: () => Error): Promise<T> {
   return new Promise((resolve, reject: (error: unknown) => void) => {
-    const silent = new Error(`it accepts connections, and has not answered within ${limit} ms`);
-    const cancel = deadline(limit, () => reject(silent));
+    const cancel = deadline(limit, () => reject(late()));
     work.then(resolve, reject).finally(cancel);
   });
 }

@@ -30,7 +30,7 @@ const ROWS: readonly Row[] = [
   { when: has("totalClients"), why: "a pool of node-redis cannot be used: give one client" },
   {
     when: (client) => has("v4")(client) || (has("sendCommand", "isReady")(client) && !has("destroy")(client)),
-    why: "a client of node-redis 4 cannot be used, with legacyMode or without: install redis 5 or later, or give the address to connect()",
+    why: "a client of node-redis 4 cannot be used, with legacyMode or without: install redis 5 or later, or install ioredis and give the address to connect()",
   },
   {
     when: (client) => has("sendCommand", "multi")(client) && !has("connect")(client) && !has("exec")(client),

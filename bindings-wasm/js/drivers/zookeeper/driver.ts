@@ -42,6 +42,10 @@ export class ZooKeeperDriver implements Driver {
     this.#open();
   }
 
+  get trouble(): unknown {
+    return this.#session?.trouble;
+  }
+
   send(command: Command): void {
     if (this.#session === null || "arguments" in command) {
       this.#sink.put((hub, now) => hub.failed(now, command.id, "closed"));

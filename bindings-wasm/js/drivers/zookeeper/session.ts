@@ -11,9 +11,11 @@ import { type Timer, afterInput, clearInterval, clearTimeout, setInterval } from
 import { handshakeTimeout } from "../../hub/families/zookeeper.js";
 import type { Failure } from "../../hub/hub.js";
 import type { NodeCommand } from "../../hub/outputs.js";
+import { isError } from "../../realms.js";
 import type { Acl } from "../acl.js";
 import { guard } from "./input.js";
 import { type Callback, type Manager, type Packet, type Response, STATE, type ZkClient } from "./library.js";
+import { Reasons } from "./reasons.js";
 import { Request, WATCH, isForServer } from "./requests.js";
 import { Watches } from "./watches.js";
 
@@ -54,6 +56,7 @@ export class Session {
   readonly #client: ZkClient;
   readonly #manager: Manager;
   readonly #own: boolean;
+  readonly #reasons: Reasons;
   readonly #acl: readonly Acl[];
   readonly #listener: Listener;
   readonly #onState = (state: number) => {
@@ -84,6 +87,7 @@ export class Session {
     this.#manager = client.connectionManager;
     this.#watches = new Watches(client.connectionManager);
     this.#own = own;
+    this.#reasons = new Reasons(own);
     this.#acl = acl;
     this.#listener = listener;
     const received = () => {
@@ -97,6 +101,11 @@ export class Session {
     } else if (this.#manager.state === STATE.connected || this.#isUnasked()) {
       this.#onState(this.#manager.state);
     }
+  }
+
+  /** Why there is no session yet. */
+  get trouble(): Error | undefined {
+    return this.#up ? undefined : this.#reasons.present;
   }
 
   send(command: NodeCommand): void {
@@ -277,7 +286,7 @@ export class Session {
    * belongs to.
    */
   #unreadable(error: unknown): boolean {
-    const found = /^Unknown code: (-?\d+)$/.exec(error instanceof Error ? error.message : "");
+    const found = /^Unknown code: (-?\d+)$/.exec(isError(error) ? error.message : "");
     const request = this.#current;
     this.#current = null;
     if (found === null || request === null || !this.#sent.has(request)) {
@@ -314,7 +323,11 @@ export class Session {
         manager.nextServerIndex += 1;
         manager.socket?.unref();
         manager.connectTimeoutHandler?.unref();
-        this.#explain();
+        this.#reasons.watch(manager.socket, (reason) => {
+          if (!this.#reported && !this.#over) {
+            this.#listener.trouble(reason);
+          }
+        });
       });
     };
     const look = () => {
@@ -352,25 +365,6 @@ export class Session {
   #silenceLimit(): number {
     const { state, sessionTimeout } = this.#manager;
     return state === STATE.connected ? sessionTimeout * SILENCE : handshakeTimeout(sessionTimeout, this.#failures);
-  }
-
-  /** The library does not report why a connection failed. */
-  #explain(): void {
-    const { socket } = this.#manager;
-    let error: Error | null = null;
-    let accepted = false;
-    socket?.on("connect", () => {
-      accepted = true;
-    });
-    socket?.on("error", (why: Error) => {
-      error = why;
-    });
-    socket?.on("close", () => {
-      if (!this.#reported && !this.#over) {
-        const silent = "the server has accepted a connection and not answered: is it a ZooKeeper?";
-        this.#listener.trouble(error ?? new Error(accepted ? silent : "no connection"));
-      }
-    });
   }
 
   /** Closes the session, so that the server deletes its nodes at once. Only a connected client can. */
