@@ -299,7 +299,7 @@ class KazooDriver:
             self.engine.fail(fault)
 
     def starting(self) -> None:
-        """See Listener. The hub may have taken the client's end as final. Now it waits for a session again."""
+        """See Listener. The hub may have taken the client's end as final. Now it waits for a session."""
         self.report(self.hub.session, "connecting", 0)
 
     def turn(self) -> None:
