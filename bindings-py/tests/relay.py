@@ -30,7 +30,10 @@ class Pipe:
         self._answers: queue.SimpleQueue[tuple[float, bytes]] = queue.SimpleQueue()
         self._client = client
         self._server = socket.create_connection((host, int(port)))
-        for source, sink in ((client, self._server), (self._server, client)):
+
+    def start(self) -> None:
+        """Begins to forward, once the relay knows the connection."""
+        for source, sink in ((self._client, self._server), (self._server, self._client)):
             threading.Thread(target=self._copy, args=(source, sink), daemon=True).start()
         threading.Thread(target=self._answer, daemon=True).start()
 
@@ -97,6 +100,7 @@ class Relay:
                 return
             try:
                 self.pipes.append(Pipe(client, self.target, self._dumb))
+                self.pipes[-1].start()
             except OSError:
                 client.close()
 

@@ -71,7 +71,10 @@ def run(*command: str, cwd: Path) -> str:
 
 
 def run_python(snippet: str, cwd: Path) -> str:
-    """Runs a program in Python."""
+    """Runs a program in Python. The files of /etc that it names are empty ones."""
+    for path in set(re.findall(r'"(/etc/[^"]+)"', snippet)):
+        (cwd / Path(path).name).touch()
+        snippet = snippet.replace(path, str(cwd / Path(path).name))
     (cwd / "snippet.py").write_text(on_real_servers(snippet))
     return run(INTERPRETER, "-W", "error", "snippet.py", cwd=cwd)
 
