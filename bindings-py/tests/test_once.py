@@ -132,6 +132,21 @@ def test_exceptions(payments: fencepost.Idempotency, error: BaseException, again
     assert len(ran) == 1
 
 
+def test_the_text_of_an_exception_that_is_too_long(payments: fencepost.Idempotency) -> None:
+    text = "€" * 400_000
+
+    @payments.once(key=str, store_on=Declined)
+    def pay(order: str) -> int:
+        raise Declined(text)
+
+    with pytest.raises(Declined):
+        pay("order-17")
+    with pytest.raises(fencepost.StoredError) as caught:
+        pay("order-17")
+    # The same characters as in the other languages.
+    assert str(caught.value) == text[:333_332] + "…"
+
+
 class DeclinedUnreached(Declined, Unreached):
     """Both: its nearest base decides."""
 

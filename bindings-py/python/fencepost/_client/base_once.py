@@ -16,7 +16,7 @@ from .._fencepost import Settings
 from ..errors import ConfigError, FencepostError
 from .arguments import acquire_timeout
 from .base_grant import note
-from .codec import Codec
+from .codec import LONGEST_RESULT, Codec
 from .operations import Operations, checked_codec
 
 P = ParamSpec("P")
@@ -188,8 +188,13 @@ def noting(error: BaseException) -> Iterator[None]:
 
 
 def text_of(error: Exception) -> bytes:
-    """The text of an error, as a result."""
+    """The text of an error, as a result: its beginning, if it is too long."""
     try:
-        return str(error).encode(errors="replace")
+        text = str(error).encode(errors="replace")
     except Exception:  # It cannot describe itself.
         return type(error).__name__.encode()
+    if len(text) <= LONGEST_RESULT:
+        return text
+    rest = "…".encode()
+    # Only whole characters.
+    return text[: LONGEST_RESULT - len(rest)].decode(errors="ignore").encode() + rest

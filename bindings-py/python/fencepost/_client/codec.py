@@ -13,7 +13,7 @@ from ..errors import ConfigError, Refused, StoredError
 
 ERROR = "error"
 """The tag of a stored error. Its result is the error's text."""
-_LONGEST = 1_000_000
+LONGEST_RESULT = 1_000_000
 """The number of bytes of a result at most. This is the core's limit."""
 
 
@@ -39,11 +39,11 @@ class Codec:
             ) from error
         if not isinstance(result, bytes):
             raise unreadable(f"{shown(name)}: the codec {self.tag!r} gave {described(result)}, not bytes")
-        if len(result) > _LONGEST:
+        if len(result) > LONGEST_RESULT:
             # The core would not name the operation.
             raise ConfigError(
-                f"{shown(name)}: the result has {len(result)} bytes, and a record has at most {_LONGEST}: "
-                "store it elsewhere, and its address here",
+                f"{shown(name)}: the result has {len(result)} bytes, and a record has at most "
+                f"{LONGEST_RESULT}: store it elsewhere, and its address here",
                 110,
                 "invalid-option",
             )

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from .._client.arguments import Duration, acquire_timeout, binary, positive, text
 from .._client.base_claim import BaseClaim
-from .._client.codec import Codec
+from .._client.codec import LONGEST_RESULT, Codec
 from .._client.operations import Operations
 from .._engine.log import log
 from .._engine.wording import shown, unreadable
@@ -23,7 +23,6 @@ Request = TypeVar("Request", bound=MutableMapping[str, Any])
 Scope = TypeVar("Scope")
 
 _SHORTEST_SECRET = 16
-_LONGEST_RESULT = 1_000_000
 _URLENCODED = b"application/x-www-form-urlencoded"
 
 CLAIM = "fencepost.claim"
@@ -141,7 +140,7 @@ class Middleware(Generic[Request, Scope]):
         self._required = _flag("required", required)
         self._wait = acquire_timeout(None, False) if wait is None else positive("wait", wait)
         self._max_body = _size("max_body", max_body, 2**63)
-        self._max_result = _size("max_result", max_result, _LONGEST_RESULT)
+        self._max_result = _size("max_result", max_result, LONGEST_RESULT)
         self._ends = _ends({} if ends is None else ends)
         self._stored_headers = form.STORED_HEADERS.union(map(_header, _list(stored_headers)))
         self._fail_open = _flag("fail_open", fail_open)
