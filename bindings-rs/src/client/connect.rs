@@ -304,6 +304,9 @@ impl Client {
     /// with [`Refusal::ConnectionClosed`](crate::Refusal::ConnectionClosed). Make a new client
     /// then.
     ///
+    /// Stop the program before the servers lower `maxSessionTimeout` or `tickTime`: after a
+    /// reconnect, the library does not report the new timeout of its session.
+    ///
     /// # Errors
     /// [`Error::NoRuntime`] outside of a tokio runtime.
     #[cfg(feature = "zookeeper")]
@@ -318,6 +321,10 @@ impl Client {
     /// the program has to make a new client. Such a connection cannot subscribe, so waiting
     /// acquires poll every 100 ms; with [`Builder::subscribe_with`] the server notifies them at
     /// once.
+    ///
+    /// Choose the database and the user in the address of the `redis::Client`. A
+    /// `ConnectionManager` forgets a `SELECT` or `AUTH` that was sent on it when it reconnects, and
+    /// the locks would then be in another database.
     ///
     /// # Errors
     /// [`Error::NoRuntime`] outside of a tokio runtime.

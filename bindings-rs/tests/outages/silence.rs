@@ -62,7 +62,9 @@ async fn falls_silent(at: &str, after: Duration) {
     let lost = tokio::time::timeout(SESSION * 3 / 2, grant.lost()).await;
     assert!(lost.is_err(), "{after:?}: {lost:?}");
     assert!(grant.is_valid());
-    assert_eq!(relays[other].accepted(), 1);
+    // The library, too, may begin to connect there before the driver ends it.
+    let accepted = relays[other].accepted();
+    assert!((1..=2).contains(&accepted), "{accepted}");
     soon(theirs.release()).await.unwrap();
     soon(soon(waiting).await.unwrap().unwrap().release())
         .await

@@ -1,8 +1,19 @@
 //! Faults between a client and ZooKeeper.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
+};
 
 use fencepost::{Error, Loss};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional},
+    net::{TcpListener, TcpStream},
+    sync::Notify,
+};
 
 use crate::{
     control::{
@@ -113,6 +124,56 @@ async fn a_silent_network_ends_a_grant_before_the_server_gives_the_lock_away() {
     soon(a.close()).await.unwrap();
     soon(b.close()).await.unwrap();
     proxy.close().await;
+}
+
+/// Passes connections on, one at a time, until they are cut. As a server with this `maxSessionTimeout`, it limits the
+/// session timeout that a client may have.
+async fn limiting(listener: TcpListener, longest: Arc<AtomicU32>, cut: Arc<Notify>) {
+    let server = crate::control::variable("FENCEPOST_ZOOKEEPER");
+    loop {
+        let (mut near, _) = listener.accept().await.unwrap();
+        let mut far = TcpStream::connect(&server).await.unwrap();
+        // The length, the protocol's version, the last transaction, and the timeout that the client asks for.
+        let mut head = [0; 20];
+        if near.read_exact(&mut head).await.is_err() {
+            continue;
+        }
+        let (before, asked) = head.split_at_mut(16);
+        let asked_for = u32::from_be_bytes(asked.try_into().unwrap());
+        let allowed = asked_for.min(longest.load(Ordering::Relaxed));
+        asked.copy_from_slice(&allowed.to_be_bytes());
+        far.write_all(&[before, asked].concat()).await.unwrap();
+        tokio::select! {
+            _ = copy_bidirectional(&mut near, &mut far) => {}
+            () = cut.notified() => {}
+        }
+    }
+}
+
+/// The server gives the lock away when the timeout has passed that it has agreed to last.
+#[tokio::test]
+async fn a_grant_lasts_no_longer_than_its_session_after_a_reconnect() {
+    const LOWERED: Duration = Duration::from_secs(4);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let (longest, cut) = (Arc::new(AtomicU32::new(30_000)), Arc::<Notify>::default());
+    let relay = tokio::spawn(limiting(listener, Arc::clone(&longest), Arc::clone(&cut)));
+    let url = format!("zk://{address}/{}?session_timeout=30000", unique("lowered"));
+    let client = fencepost::connect(&url).await.unwrap();
+    let grant = soon(client.lock("x").unwrap().acquire()).await.unwrap();
+    assert!(grant.remaining() > LOWERED);
+    longest.store(4000, Ordering::Relaxed);
+    cut.notify_one();
+    until(async || grant.is_valid() && grant.remaining() < LOWERED).await;
+    // The session is proved again and again, with the new timeout.
+    assert!(waits(grant.lost()).await);
+    for _ in 0..30 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        assert!(grant.is_valid() && grant.remaining() < LOWERED);
+    }
+    soon(grant.release()).await.unwrap();
+    soon(client.close()).await.unwrap();
+    relay.abort();
 }
 
 #[tokio::test]

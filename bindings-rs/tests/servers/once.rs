@@ -137,6 +137,29 @@ async fn an_error_says_how_the_claim_ends() {
     );
 }
 
+/// Otherwise the claim would be left, and the operation would run again.
+#[tokio::test]
+async fn the_beginning_of_a_long_error_is_stored() {
+    let payments = scope(IdempotencyOptions::new()).await;
+    let pay = async |text: &str| {
+        let operation = payments
+            .operation("order-17", b"")
+            .on_error(|_: &String| OnError::Store);
+        operation
+            .once::<u32>(async move |_claim: &Claim| Err(text.to_owned()))
+            .await
+    };
+    let text = format!("a{}", "ü".repeat(500_000));
+    assert!(matches!(pay(&text).await, Err(OnceError::Operation(error)) if error == text));
+    let Err(OnceError::Stored(stored)) = pay("again").await else {
+        panic!("it has run again")
+    };
+    // The rest is three bytes, and no character is cut.
+    let expected = format!("a{}…", "ü".repeat(499_998));
+    assert!(stored.text() == expected, "{} bytes", stored.text().len());
+    assert_eq!(expected.len(), 1_000_000);
+}
+
 /// The result of another attempt comes before the operation's own error.
 #[tokio::test]
 async fn an_error_does_not_replace_a_result() {

@@ -5,7 +5,7 @@ use core::fmt;
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{Claim, Claimed, Completion, Idempotency};
-use crate::{Error, Record, Refusal, Refused, Shown, StoredError};
+use crate::{Error, MAX_RESULT, Record, Refusal, Refused, Shown, StoredError};
 
 /// The tag of a result that is JSON.
 const JSON: &str = "json";
@@ -65,7 +65,8 @@ pub enum OnError {
     Leave,
     /// Nothing has happened. The claim is released, and the operation can be claimed anew at once.
     Release,
-    /// The error is the result. Its text is stored, and every later call returns it as [`OnceError::Stored`].
+    /// The error is the result. Its text is stored, and every later call returns it as [`OnceError::Stored`]. Of a text
+    /// of more than [`MAX_RESULT`] bytes, the beginning is stored.
     Store,
 }
 
@@ -241,12 +242,26 @@ async fn end(claim: &Claim, ending: Ending) -> Option<Record> {
     let ended = match ending {
         Ending::Leave => claim.leave().await.map(|()| Completion::Stored),
         Ending::Release => claim.release().await.map(|()| Completion::Stored),
-        Ending::Store(text) => claim.complete(ERROR, text).await,
+        Ending::Store(text) => claim.complete(ERROR, shortened(text)).await,
     };
     match ended {
         Ok(Completion::Replayed(record)) => Some(record),
         Ok(Completion::Stored) | Err(_) => None,
     }
+}
+
+/// The text of an error as a result: its beginning, if it is too long.
+fn shortened(mut text: String) -> String {
+    const REST: char = '…';
+    if text.len() > MAX_RESULT {
+        let mut end = MAX_RESULT.saturating_sub(REST.len_utf8());
+        while !text.is_char_boundary(end) {
+            end = end.saturating_sub(1);
+        }
+        text.truncate(end);
+        text.push(REST);
+    }
+    text
 }
 
 /// The value of another attempt.

@@ -10,7 +10,7 @@ use core::{cell::RefCell, future::poll_fn};
 use futures_util::FutureExt;
 use spawns_core::{Spawn, Task};
 use tokio::{sync::watch, task::JoinHandle};
-use zookeeper_client::{Client, Connector, Error};
+use zookeeper_client::{Client, Connector, Error, StateWatcher};
 
 /// Sends requests.
 pub(super) struct Connection {
@@ -31,6 +31,8 @@ pub(super) struct Made {
     pub(super) connection: Arc<Connection>,
     /// The server that it is connected to, if the driver has chosen it. The library then knows no other server.
     pub(super) host: Option<String>,
+    /// The changes since it was made.
+    pub(super) states: StateWatcher,
     ended: watch::Sender<()>,
     task: Option<JoinHandle<()>>,
 }
@@ -59,9 +61,11 @@ impl Made {
 
     fn new(client: Client, host: Option<String>, task: Option<JoinHandle<()>>) -> Self {
         let (sender, ended) = watch::channel(());
+        let states = client.state_watcher();
         Self {
             connection: Arc::new(Connection { client, ended }),
             host,
+            states,
             ended: sender,
             task,
         }

@@ -1,4 +1,4 @@
-//! Moves the session to another server when the present one is silent.
+//! Connects the session again when its connection is lost or its server is silent.
 
 use core::time::Duration;
 

@@ -5,10 +5,7 @@ use core::{mem, time::Duration};
 #[cfg(target_os = "linux")]
 use std::sync::PoisonError;
 
-use fencepost_core::{
-    Instant, Refusal, SessionId,
-    zookeeper::{SessionState as CoreState, handshake_timeout},
-};
+use fencepost_core::{Instant, Refusal, SessionId, zookeeper::SessionState as CoreState};
 use futures_util::FutureExt;
 use zookeeper_client::{Client, Error, SessionState};
 
@@ -53,7 +50,7 @@ pub(super) async fn run(driver: Arc<Driver>, sink: Arc<dyn Sink>) {
     }
 }
 
-/// Keeps one of the driver's own sessions, and moves it when a server is silent. Returns its last state.
+/// Keeps one of the driver's own sessions, and connects it again when necessary. Returns its last state.
 async fn keep_one(driver: &Driver, sink: &dyn Sink, mut made: Made) -> SessionState {
     loop {
         let stray = match follow(driver, sink, made).await {
@@ -115,19 +112,20 @@ async fn connect(driver: &Driver, sink: &dyn Sink) -> Option<Made> {
 enum End {
     /// With its session, or for ever.
     Over(SessionState),
-    /// The driver has ended it: its server is silent, or the library does not find another one in time. The session may
-    /// still exist.
+    /// The driver has ended it: its server is silent, or its connection was lost. The session may still exist.
     Cut(Stray),
 }
 
 /// Reports the state of one session, as long as one client of the library has it.
-async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
+async fn follow(driver: &Driver, sink: &dyn Sink, mut made: Made) -> End {
     let connection = Arc::clone(&made.connection);
     let client = &connection.client;
-    let mut states = client.state_watcher();
-    // The present state includes changes from before the watcher existed.
-    let mut state = Some(client.state());
     let ours = matches!(driver.source, Source::Hosts { .. });
+    let changed = made.states.changed().now_or_never();
+    // A client of the driver's own was connected when it was made. A change means that it was not always connected since.
+    let mut reconnected = ours && changed.is_some();
+    // The present state includes changes from before the watcher existed.
+    let mut state = Some(changed.unwrap_or_else(|| client.state()));
     let mut connected = false;
     loop {
         // The watcher sees only the newest state. If the connection was lost and is back, it sees only "connected".
@@ -139,7 +137,8 @@ async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
             report(sink, client, CoreState::Suspended);
         }
         match state {
-            Some(SessionState::SyncConnected) => {
+            Some(SessionState::SyncConnected) if !reconnected => {
+                reconnected = ours;
                 look_around(driver, made.host.as_ref());
                 // This was reported for an earlier connection.
                 let _stale = driver.silent.notified().now_or_never();
@@ -148,10 +147,14 @@ async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
                 report(sink, client, CoreState::Connected);
                 sink.connected();
             }
-            // The library knows other servers, and tries them. A server without a quorum does not count: it can grant
-            // no lock.
-            Some(SessionState::Disconnected | SessionState::ConnectedReadOnly) if made.host.is_none() => {}
-            None | Some(SessionState::Disconnected | SessionState::ConnectedReadOnly) => {
+            // The library reconnects. A server without a quorum does not count: it can grant no lock.
+            Some(SessionState::Disconnected | SessionState::ConnectedReadOnly) if !ours => {}
+            // A reconnect negotiates the session's timeout again, and the library does not report the result. So each
+            // connection of the driver's own has a new client.
+            None
+            | Some(
+                SessionState::Disconnected | SessionState::ConnectedReadOnly | SessionState::SyncConnected,
+            ) => {
                 let stray = Stray {
                     info: client.session().clone(),
                     timeout: client.session_timeout(),
@@ -177,12 +180,9 @@ async fn follow(driver: &Driver, sink: &dyn Sink, made: Made) -> End {
             }
         }
         state = tokio::select! {
-            state = states.changed() => Some(state),
+            state = made.states.changed() => Some(state),
             () = abandoned(driver, client) => Some(SessionState::Closed),
             () = driver.silent.notified(), if connected => None,
-            // The library may be trying a silent server, perhaps the one that it has just left. It would wait there for
-            // a long time.
-            () = tokio::time::sleep(handshake_timeout(client.session_timeout(), 0)), if ours && !connected => None,
         };
     }
 }
