@@ -4,6 +4,7 @@
 
 #include "idempotency.h"
 #include "loop.h"
+#include "relay.h"
 
 static fencepost_client *client;
 static fencepost_grant *grant;
@@ -145,11 +146,177 @@ static void claims_in_a_loop(void) {
     close_client(other);
 }
 
+/* Waits for a lock that another client holds, with a client of its own on these connections. */
+static void wait_in_vain(struct loop *commands, struct loop *subscriptions, const char *name) {
+    fencepost_client *waiting = NULL;
+    fencepost_grant *none = NULL;
+
+    CHECK_RESULT(fencepost_redis_attach(commands->context, subscriptions->context, &waiting), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_acquire(waiting, name, BRIEF, &none), FENCEPOST_RESULT_TIMEOUT);
+    close_client(waiting);
+}
+
+static fencepost_grant *released;
+
+static void *release_soon(void *argument) {
+    (void)argument;
+    poll(NULL, 0, 1000);
+    CHECK_RESULT(fencepost_release(released), FENCEPOST_OK);
+    return NULL;
+}
+
+/* Without the message of a release, a waiter with these options gets the lock late. */
+#define PATIENT FENCEPOST_OPTIONS(.poll = 15000)
+#define TOLD_WITHIN 5000
+
+/* A client on these connections gets the lock by the message of its release. */
+static void is_told(struct loop *commands, struct loop *subscriptions, fencepost_client *other, const char *name) {
+    fencepost_client *waiting = NULL;
+    fencepost_grant *own = NULL;
+    int64_t start = millis();
+    pthread_t thread;
+
+    CHECK_RESULT(fencepost_redis_attach(commands->context, subscriptions->context, &waiting), FENCEPOST_OK);
+    released = hold(other, name);
+    NEED(released != NULL);
+    NEED(pthread_create(&thread, NULL, release_soon, NULL) == 0);
+    CHECK_RESULT(fencepost_acquire_with(waiting, name, PATIENT, LONG, &own), FENCEPOST_OK);
+    CHECK(millis() - start < TOLD_WITHIN);
+    pthread_join(thread, NULL);
+    fencepost_grant_free(released);
+    let_go(own);
+    close_client(waiting);
+}
+
+static bool connect_detached(struct loop *loop, const char *address) {
+    if (!loop_connect(loop, address))
+        return false;
+    loop_detach(loop);
+    return true;
+}
+
+/* A client for each job, on the same connections. The answer to the last unsubscription of one client arrives while the
+ * next client already waits for the same lock. */
+static void next_client_on_the_same_contexts(void) {
+    struct relay *relay = relay_open("127.0.0.1", address(REDIS));
+    fencepost_client *other = client_of(url(REDIS, ""));
+    const char *name = new_name("given");
+    struct loop commands, subscriptions;
+    fencepost_grant *held = hold(other, name);
+    int round;
+
+    relay_delay(relay, 400);
+    /* In the second round, the first contexts have been freed with such an answer to come. */
+    for (round = 0; round < 2; round++) {
+        NEED(connect_detached(&commands, address(REDIS)) && connect_detached(&subscriptions, relay_address(relay)));
+        wait_in_vain(&commands, &subscriptions, name);
+        wait_in_vain(&commands, &subscriptions, name);
+        if (round == 1) {
+            let_go(held);
+            relay_delay(relay, 200);
+            is_told(&commands, &subscriptions, other, name);
+        }
+        redisAsyncFree(commands.context);
+        redisAsyncFree(subscriptions.context);
+    }
+    close_client(other);
+    relay_close(relay);
+}
+
+/* Runs the program's loop and a client in it until an attempt ends. */
+static fencepost_result
+run_attempt(struct loop **loops, fencepost_client *looped, fencepost_attempt *attempt, fencepost_grant **own) {
+    fencepost_result result;
+
+    while ((result = fencepost_attempt_finish(attempt, own)) == FENCEPOST_RESULT_PENDING) {
+        int timeout = fencepost_client_timeout(looped);
+
+        loop_turn(loops, 2, fencepost_client_fd(looped), timeout < 0 || timeout > 100 ? 100 : timeout);
+        fencepost_client_process(looped);
+    }
+    return result;
+}
+
+/* The same in the program's loop. */
+static void next_client_in_a_loop(void) {
+    struct relay *relay = relay_open("127.0.0.1", address(REDIS));
+    struct loop commands, subscriptions, *loops[2] = {&commands, &subscriptions};
+    fencepost_client *other = client_of(url(REDIS, ""));
+    const char *name = new_name("given");
+    fencepost_client *looped = NULL;
+    fencepost_attempt *attempt = NULL;
+    fencepost_grant *own = NULL;
+    pthread_t thread;
+    int64_t start = 0;
+    int job;
+
+    released = hold(other, name);
+    NEED(released != NULL);
+    relay_delay(relay, 400);
+    NEED(loop_connect(&commands, address(REDIS)) && loop_connect(&subscriptions, relay_address(relay)));
+    for (job = 0; job < 2; job++) {
+        fencepost_lock *wanted;
+
+        CHECK_RESULT(fencepost_redis_attach(commands.context, subscriptions.context, &looped), FENCEPOST_OK);
+        wanted = lock_with(looped, name, PATIENT);
+        start = millis();
+        if (job == 1)
+            NEED(pthread_create(&thread, NULL, release_soon, NULL) == 0);
+        CHECK_RESULT(fencepost_lock_acquire_start(wanted, job == 1 ? LONG : BRIEF, &attempt), FENCEPOST_OK);
+        CHECK_RESULT(run_attempt(loops, looped, attempt, &own), job == 1 ? FENCEPOST_OK : FENCEPOST_RESULT_TIMEOUT);
+        fencepost_attempt_free(attempt);
+        fencepost_lock_free(wanted);
+        if (job < 1)
+            close_client(looped);
+    }
+    CHECK(millis() - start < TOLD_WITHIN);
+    pthread_join(thread, NULL);
+    fencepost_grant_free(released);
+    fencepost_grant_free(own);
+    fencepost_client_free(looped);
+    redisAsyncFree(commands.context);
+    redisAsyncFree(subscriptions.context);
+    close_client(other);
+    relay_close(relay);
+}
+
+#if HIREDIS_MAJOR >= 1
+static void on_hello(redisAsyncContext *context, void *reply, void *data) {
+    (void)context, (void)reply;
+    *(bool *)data = true;
+}
+
+/* Over RESP3, messages are pushes. hiredis 0.14 does not know them. */
+static void messages_over_resp3(void) {
+    struct loop commands, subscriptions, *loops[1] = {&subscriptions};
+    fencepost_client *other = client_of(url(REDIS, ""));
+    bool greeted = false;
+    int turns, round;
+
+    NEED(connect_detached(&commands, address(REDIS)) && loop_connect(&subscriptions, address(REDIS)));
+    redisAsyncCommand(subscriptions.context, on_hello, &greeted, "HELLO 3");
+    for (turns = 0; turns < 1000 && !greeted; turns++)
+        loop_turn(loops, 1, -1, 10);
+    NEED(greeted);
+    loop_detach(&subscriptions);
+    for (round = 0; round < 2; round++)
+        is_told(&commands, &subscriptions, other, new_name("given"));
+    redisAsyncFree(commands.context);
+    redisAsyncFree(subscriptions.context);
+    close_client(other);
+}
+#endif
+
 int main(void) {
     if (address(REDIS) != NULL) {
         TEST(callbacks_run_without_the_lock);
         TEST(context_has_one_client);
         TEST(claims_in_a_loop);
+        TEST(next_client_on_the_same_contexts);
+        TEST(next_client_in_a_loop);
+#if HIREDIS_MAJOR >= 1
+        TEST(messages_over_resp3);
+#endif
     }
     return check_close();
 }

@@ -43,12 +43,17 @@ static void ended(const redisAsyncContext *context, const struct channel *channe
         fencepost_hub_failed(hub, now, channel->command, FENCEPOST_FAILURE_UNKNOWN);
 }
 
+/* Over RESP3, the replies to a subscription are pushes. */
+static bool is_list(const redisReply *reply) {
+    return reply->type == REDIS_REPLY_ARRAY || reply->type == REPLY_PUSH;
+}
+
 /* Handles a reply to a subscription. Returns whether the subscription has ended. */
 static bool on_message(struct channel *channel, const redisReply *reply, fencepost_hub *hub) {
     fencepost_reply confirmed = {FENCEPOST_REPLY_KIND_INTEGER, 1, {NULL, 0}, NULL, 0};
     const char *kind;
 
-    if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 1 || reply->element[0]->type != REDIS_REPLY_STRING)
+    if (!is_list(reply) || reply->elements < 1 || reply->element[0]->type != REDIS_REPLY_STRING)
         return false; /* no reply to a subscription */
     kind = reply->element[0]->str;
     if (strcmp(kind, "message") == 0) {
@@ -66,8 +71,8 @@ static bool on_message(struct channel *channel, const redisReply *reply, fencepo
 }
 
 static bool is_end(const redisReply *reply) {
-    return reply == NULL || (reply->type == REDIS_REPLY_ARRAY && reply->elements > 0 &&
-                             reply->element[0]->str != NULL && strcmp(reply->element[0]->str, "unsubscribe") == 0);
+    return reply == NULL || (is_list(reply) && reply->elements > 0 && reply->element[0]->str != NULL &&
+                             strcmp(reply->element[0]->str, "unsubscribe") == 0);
 }
 
 /* The channel that a reply on the driver's own connection concerns; NULL if no channel waits for it. Two channels may
@@ -104,7 +109,7 @@ void channels_answer(struct driver *driver, const redisReply *reply) {
 
     driver->subscriptions.last_received = fencepost_now();
     driver->subscriptions.pinged = false;
-    if (reply->type == REDIS_REPLY_ARRAY) {
+    if (is_list(reply)) {
         if ((channel = find(driver, reply)) != NULL && on_message(channel, reply, driver->hub))
             discard(channel);
     } else if (reply->type == REDIS_REPLY_ERROR && (channel = changing(driver)) != NULL) {
@@ -116,6 +121,21 @@ void channels_answer(struct driver *driver, const redisReply *reply) {
     channels_send(driver);
 }
 
+/* Handles every reply for a channel whose client is closed. When all of them have ended, the next client on the same
+ * connection may subscribe. */
+static void received_late(const redisAsyncContext *context, const redisReply *reply, struct channel *channel) {
+    struct link *link;
+    bool entered;
+
+    if (!is_end(reply))
+        return;
+    taken_drop(channel);
+    if (reply == NULL || (link = taken_find(context)) == NULL || !driver_enter(link->driver, &entered))
+        return;
+    channels_send(link->driver);
+    driver_leave(link->driver, entered);
+}
+
 /* Handles every reply for a channel on a connection of the program. */
 static void received(redisAsyncContext *context, void *reply, void *data) {
     struct channel *channel = data;
@@ -123,8 +143,7 @@ static void received(redisAsyncContext *context, void *reply, void *data) {
     bool entered, over;
 
     if (driver == NULL) {
-        if (is_end(reply))
-            free(channel);
+        received_late(context, reply, channel);
         return;
     }
     if (!driver_enter(driver, &entered)) {
@@ -154,11 +173,14 @@ static bool send(struct driver *driver, struct channel *channel) {
     return redisAsyncCommandArgv(driver->subscriptions.context, received, channel, 2, arguments, sizes) == REDIS_OK;
 }
 
-/* Sends the next change, if none is in flight. */
+/* Sends the next change, if none is in flight. An earlier client on the same connection may have left some: hiredis
+ * finds a channel by its name, so it would pass their answers to a new channel of that name. */
 void channels_send(struct driver *driver) {
     struct channel *channel, *next = NULL;
 
     if (driver->subscriptions.phase != READY || driver->subscriptions.busy)
+        return;
+    if (driver->first_channel == NULL || (!driver->subscriptions.ours && taken_has_left(driver->subscriptions.context)))
         return;
     for (channel = driver->first_channel; channel != NULL; channel = channel->next) {
         if (channel->sent)
@@ -254,7 +276,10 @@ void channels_forget(struct driver *driver) {
         channel->driver = NULL;
         if (!known || driver->subscriptions.context == NULL) {
             free(channel);
-        } else if (channel->step != UNSUBSCRIBING || !channel->sent) {
+            continue;
+        }
+        taken_leave(channel, driver->subscriptions.context);
+        if (channel->step != UNSUBSCRIBING || !channel->sent) {
             channel->step = UNSUBSCRIBING;
             send(driver, channel);
         }

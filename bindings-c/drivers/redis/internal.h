@@ -73,7 +73,8 @@ struct channel {
     struct driver *driver; /* NULL: the client does not use it any more */
     uint64_t command;
     enum step step;
-    bool sent; /* a request is in flight */
+    bool sent;                        /* a request is in flight */
+    const redisAsyncContext *context; /* without a client: the connection that it is on */
     struct channel *previous, *next;
     size_t size;
     char name[];
@@ -102,6 +103,9 @@ struct driver {
     fencepost_hub *hub;     /* while a thread is inside, see `driver_enter` */
 };
 
+/* The type of a reply to a subscription over RESP3, which hiredis 0.14 has no name for. */
+#define REPLY_PUSH 12
+
 /* There is no connection, and the driver is not making one. */
 static inline bool link_is_down(const struct link *link) {
     return link->phase == DOWN || link->phase == OVER;
@@ -119,6 +123,9 @@ void driver_finish(struct driver *driver, bool outermost);
 bool taken_add(struct link *link, redisAsyncContext *context);
 void taken_remove(struct link *link);
 struct link *taken_find(const redisAsyncContext *context);
+void taken_leave(struct channel *channel, const redisAsyncContext *context);
+bool taken_has_left(const redisAsyncContext *context);
+void taken_drop(struct channel *channel);
 
 /* secure.c */
 fencepost_result secure_open(struct driver *driver, const char *ca, char *why, size_t size);

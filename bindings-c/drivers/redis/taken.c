@@ -1,11 +1,14 @@
-/* The contexts that clients use. No context of the program has two clients at once. */
+/* The contexts that clients use. No context of the program has two clients at once. And the channels that closed
+ * clients have left on such contexts. */
 #include <pthread.h>
+#include <stdlib.h>
 
 #include "internal.h"
 
-/* Guards the list. */
+/* Guards both lists. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct link *links;
+static struct channel *left;
 
 FENCEPOST_FORK_SAFE(mutex, )
 
@@ -55,4 +58,41 @@ struct link *taken_find(const redisAsyncContext *context) {
     link = find(context);
     pthread_mutex_unlock(&mutex);
     return link;
+}
+
+/* Keeps a channel whose client is closed until the server has confirmed its end, or the context is freed. hiredis
+ * reports both. */
+void taken_leave(struct channel *channel, const redisAsyncContext *context) {
+    channel->context = context;
+    channel->previous = NULL;
+    pthread_mutex_lock(&mutex);
+    channel->next = left;
+    if (left != NULL)
+        left->previous = channel;
+    left = channel;
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Whether the ends of such channels are still to come on this context. */
+bool taken_has_left(const redisAsyncContext *context) {
+    const struct channel *channel;
+
+    pthread_mutex_lock(&mutex);
+    for (channel = left; channel != NULL && channel->context != context;)
+        channel = channel->next;
+    pthread_mutex_unlock(&mutex);
+    return channel != NULL;
+}
+
+/* The channel has ended: frees it. */
+void taken_drop(struct channel *channel) {
+    pthread_mutex_lock(&mutex);
+    if (channel->previous != NULL)
+        channel->previous->next = channel->next;
+    else
+        left = channel->next;
+    if (channel->next != NULL)
+        channel->next->previous = channel->previous;
+    pthread_mutex_unlock(&mutex);
+    free(channel);
 }

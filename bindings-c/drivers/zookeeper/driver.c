@@ -11,6 +11,7 @@ void driver_free(void *self) {
     struct driver *driver = self;
 
     records_free(driver);
+    session_forget(driver);
     connection_forget(driver);
     pthread_mutex_destroy(&driver->using);
     free(driver->hosts);

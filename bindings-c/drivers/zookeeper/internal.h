@@ -41,9 +41,11 @@ struct driver {
     bool connected;
     bool over; /* the program's handle is dead */
     int64_t session;
-    bool reached;           /* a server has answered at least once */
-    char absence[320];      /* until then: the servers and the reason */
-    bool unanswered;        /* until then: the driver gave up a handshake */
+    bool reached;      /* a server has answered at least once */
+    char absence[320]; /* until then: the servers and the reason */
+    bool unanswered;   /* until then: the driver gave up a handshake */
+    int log;           /* which log function it has, which stores the last error; 0: none, it is in `error` */
+    int error;
     struct record *current; /* the session of the present handle: only its notices count */
     uint64_t again;         /* when to try again to make a handle */
     struct record *records;
@@ -114,7 +116,8 @@ void requests_settle(struct driver *driver, fencepost_hub *hub);
 const char *driver_absent(void *self);
 bool session_open(struct driver *driver, fencepost_hub *hub);
 /* Stores why a socket of the library failed: an errno. It ignores an errno that is no failure. */
-void session_note_error(int error);
+void session_note_error(struct driver *driver, int error);
+void session_forget(struct driver *driver);
 void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, int state);
 
 /* driver.c */

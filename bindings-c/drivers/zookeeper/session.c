@@ -10,25 +10,85 @@
 
 #define TRY_AGAIN_AFTER 1000000u
 
-/* The last error of a socket of the library, of any handle. */
-static int last_error;
+/* The library does not say whose log a message is. So each driver's handles have a log function of their own, with a
+ * place for the last error of their sockets. A driver that finds all places taken reads no log. */
+#define PLACES 16
+static int errors[PLACES];
+static bool taken[PLACES];
 
-void session_note_error(int error) {
+static void note(int *place, int error) {
     if (error != 0 && error != EAGAIN && error != EINPROGRESS)
-        __atomic_store_n(&last_error, error, __ATOMIC_RELAXED);
+        __atomic_store_n(place, error, __ATOMIC_RELAXED);
 }
 
-/* Without this, the library writes its log to stderr. The driver reads the log only for why there is no connection. */
-static void read_log(const char *message) {
+static int *place_of(struct driver *driver) {
+    return driver->log == 0 ? &driver->error : &errors[driver->log - 1];
+}
+
+void session_note_error(struct driver *driver, int error) {
+    note(place_of(driver), error);
+}
+
+static void read_log(int place, const char *message) {
     const char *error = strstr(message, "errno=");
 
     if (error != NULL)
-        session_note_error(atoi(error + strlen("errno=")));
+        note(&errors[place], atoi(error + strlen("errno=")));
+}
+
+#define READ_LOG(place)                                                                                                \
+    static void read_log_##place(const char *message) {                                                                \
+        read_log(place, message);                                                                                      \
+    }
+READ_LOG(0)
+READ_LOG(1)
+READ_LOG(2)
+READ_LOG(3)
+READ_LOG(4)
+READ_LOG(5)
+READ_LOG(6)
+READ_LOG(7)
+READ_LOG(8)
+READ_LOG(9)
+READ_LOG(10)
+READ_LOG(11)
+READ_LOG(12)
+READ_LOG(13)
+READ_LOG(14)
+READ_LOG(15)
+
+static void ignore_log(const char *message) {
+    (void)message;
+}
+
+/* Without such a function, the library writes its log to stderr. The driver reads the log only for why there is no
+ * connection. */
+static log_callback_fn log_of(struct driver *driver) {
+    static const log_callback_fn functions[PLACES] = {
+        read_log_0, read_log_1, read_log_2,  read_log_3,  read_log_4,  read_log_5,  read_log_6,  read_log_7,
+        read_log_8, read_log_9, read_log_10, read_log_11, read_log_12, read_log_13, read_log_14, read_log_15,
+    };
+    int i;
+
+    for (i = 0; i < PLACES && driver->log == 0; i++) {
+        if (__atomic_test_and_set(&taken[i], __ATOMIC_ACQUIRE))
+            continue;
+        __atomic_store_n(&errors[i], 0, __ATOMIC_RELAXED);
+        driver->log = i + 1;
+    }
+    return driver->log == 0 ? ignore_log : functions[driver->log - 1];
+}
+
+/* The driver has no handle any more. */
+void session_forget(struct driver *driver) {
+    if (driver->log != 0)
+        __atomic_clear(&taken[driver->log - 1], __ATOMIC_RELEASE);
+    driver->log = 0;
 }
 
 /* Why there is no connection. The library reports EHOSTDOWN for a connection that has ended. */
-static const char *reason(const struct driver *driver) {
-    int error = __atomic_load_n(&last_error, __ATOMIC_RELAXED);
+static const char *reason(struct driver *driver) {
+    int error = __atomic_load_n(place_of(driver), __ATOMIC_RELAXED);
 
     if (error == EHOSTDOWN || error == ECONNRESET || error == EPIPE)
         return driver->unanswered ? "no answer" : "the server ends the connection";
@@ -63,7 +123,7 @@ bool session_open(struct driver *driver, fencepost_hub *hub) {
     fencepost_lookup_begin();
     driver->handle = zookeeper_init2(
         driver->places, session_watcher, driver->timeout, NULL, record_context(current), ZOO_NO_LOG_CLIENTENV,
-        read_log);
+        log_of(driver));
     failed = errno;
     fencepost_lookup_end();
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -30,7 +30,7 @@ static int connect_next(struct driver *driver, int *socket, int *interest, struc
     errno = 0;
     rc = zookeeper_interest(driver->handle, socket, interest, left);
     if (rc != ZOK)
-        session_note_error(errno);
+        session_note_error(driver, errno);
     fencepost_lookup_end();
     if (rc == ZOK && *socket < 0)
         memcpy(connection->server, last, sizeof last);
@@ -82,7 +82,7 @@ static void read_all(struct driver *driver, int events) {
         events = ZOOKEEPER_READ;
     } while (rc == ZOK);
     if (rc != ZNOTHING) {
-        session_note_error(errno);
+        session_note_error(driver, errno);
         connection_forget_socket(driver->connection);
     }
 }
