@@ -142,9 +142,8 @@ impl Server {
 
     /// The connection of a session has negotiated another timeout, because the servers' limits have changed.
     pub fn negotiate(&mut self, session: SessionId, timeout: Duration) {
-        if let Some(known) = self.sessions.get_mut(&session) {
-            known.timeout = timeout;
-        }
+        let known = self.sessions.get_mut(&session);
+        known.into_iter().for_each(|known| known.timeout = timeout);
     }
 
     /// The client has lost its watches.
@@ -320,8 +319,7 @@ impl Server {
         // The upper half is the epoch.
         self.zxid = ((self.zxid >> 32) + 1) << 32;
         for known in self.sessions.values_mut() {
-            known.heard = now;
-            known.timeout = known.created;
+            (known.heard, known.timeout) = (now, known.created);
         }
         broken
     }
