@@ -147,7 +147,7 @@ static void claims_in_a_loop(void) {
 }
 
 /* Waits for a lock that another client holds, with a client of its own on these connections. */
-static void wait_in_vain(struct loop *commands, struct loop *subscriptions, const char *name) {
+static void time_out(struct loop *commands, struct loop *subscriptions, const char *name) {
     fencepost_client *waiting = NULL;
     fencepost_grant *none = NULL;
 
@@ -167,10 +167,10 @@ static void *release_soon(void *argument) {
 
 /* Without the message of a release, a waiter with these options gets the lock late. */
 #define PATIENT FENCEPOST_OPTIONS(.poll = 15000)
-#define TOLD_WITHIN 5000
+#define MESSAGE_WITHIN 5000
 
 /* A client on these connections gets the lock by the message of its release. */
-static void is_told(struct loop *commands, struct loop *subscriptions, fencepost_client *other, const char *name) {
+static void gets_message(struct loop *commands, struct loop *subscriptions, fencepost_client *other, const char *name) {
     fencepost_client *waiting = NULL;
     fencepost_grant *own = NULL;
     int64_t start = millis();
@@ -181,7 +181,7 @@ static void is_told(struct loop *commands, struct loop *subscriptions, fencepost
     NEED(released != NULL);
     NEED(pthread_create(&thread, NULL, release_soon, NULL) == 0);
     CHECK_RESULT(fencepost_acquire_with(waiting, name, PATIENT, LONG, &own), FENCEPOST_OK);
-    CHECK(millis() - start < TOLD_WITHIN);
+    CHECK(millis() - start < MESSAGE_WITHIN);
     pthread_join(thread, NULL);
     fencepost_grant_free(released);
     let_go(own);
@@ -209,12 +209,12 @@ static void next_client_on_the_same_contexts(void) {
     /* In the second round, the first contexts have been freed with such an answer to come. */
     for (round = 0; round < 2; round++) {
         NEED(connect_detached(&commands, address(REDIS)) && connect_detached(&subscriptions, relay_address(relay)));
-        wait_in_vain(&commands, &subscriptions, name);
-        wait_in_vain(&commands, &subscriptions, name);
+        time_out(&commands, &subscriptions, name);
+        time_out(&commands, &subscriptions, name);
         if (round == 1) {
             let_go(held);
             relay_delay(relay, 200);
-            is_told(&commands, &subscriptions, other, name);
+            gets_message(&commands, &subscriptions, other, name);
         }
         redisAsyncFree(commands.context);
         redisAsyncFree(subscriptions.context);
@@ -269,7 +269,7 @@ static void next_client_in_a_loop(void) {
         if (job < 1)
             close_client(looped);
     }
-    CHECK(millis() - start < TOLD_WITHIN);
+    CHECK(millis() - start < MESSAGE_WITHIN);
     pthread_join(thread, NULL);
     fencepost_grant_free(released);
     fencepost_grant_free(own);
@@ -300,7 +300,7 @@ static void messages_over_resp3(void) {
     NEED(greeted);
     loop_detach(&subscriptions);
     for (round = 0; round < 2; round++)
-        is_told(&commands, &subscriptions, other, new_name("given"));
+        gets_message(&commands, &subscriptions, other, new_name("given"));
     redisAsyncFree(commands.context);
     redisAsyncFree(subscriptions.context);
     close_client(other);

@@ -42,7 +42,10 @@ const FAST = {
   llvm: " -inline-threshold=25",
   passes: ["-O3", "--merge-similar-functions"],
 };
-/** ZooKeeper's, which is the largest one, and whose server takes longer; and that of `memory:`, for demonstrations and tests. One level after the other finds more. */
+/**
+ * ZooKeeper's, which is the largest one, and whose server takes longer; and that of `memory:`, for demonstrations and tests.
+ * Two levels, one after the other, make it smaller than the second alone.
+ */
 const SMALL = { llvm: "", passes: ["-O3", "-Oz"] };
 /** What is left as it is by the compiler is not to be inlined here; nothing lies below the stack. */
 const PASSES = ["--converge", "--one-caller-inline-max-function-size=0", "--low-memory-unused"];

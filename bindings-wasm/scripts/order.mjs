@@ -24,14 +24,17 @@ export function reordered(text, module) {
 
 /** The order that compresses best, of those that begin with different functions. */
 function order(codes) {
-  const firsts = Array.from({ length: FIRSTS }, (_, at) => Math.floor((at * codes.length) / FIRSTS));
-  const size = (order) => gzipSync(Buffer.concat(order.map((index) => codes[index])), { level: 9 }).length;
-  const orders = firsts.map((first) => orderFrom(codes, first));
-  return orders.reduce((best, order) => (size(order) < size(best) ? order : best));
+  const sequences = sequencesOf(codes);
+  const tried = Array.from({ length: FIRSTS }, (_, at) => {
+    const ordered = orderFrom(Math.floor((at * codes.length) / FIRSTS), codes, sequences);
+    const size = gzipSync(Buffer.concat(ordered.map((index) => codes[index])), { level: 9 }).length;
+    return { ordered, size };
+  });
+  return tried.reduce((best, one) => (one.size < best.size ? one : best)).ordered;
 }
 
-/** After the first function, each time the one that has most in common with what lies in the window. */
-function orderFrom(codes, first) {
+/** The sequences of each function that others have, too. */
+function sequencesOf(codes) {
   const all = codes.map(
     (code) => new Set(Array.from({ length: code.length }, (_, at) => code.toString("latin1", at, at + LENGTH))),
   );
@@ -40,7 +43,11 @@ function orderFrom(codes, first) {
     users.set(one, (users.get(one) ?? 0) + 1);
   }
   // What only one has says nothing.
-  const sequences = all.map((some) => [...some].filter((one) => users.get(one) > 1));
+  return all.map((some) => [...some].filter((one) => users.get(one) > 1));
+}
+
+/** After the first function, each time the one that has most in common with what lies in the window. */
+function orderFrom(first, codes, sequences) {
   const inWindow = new Map();
   const count = (index, by) => {
     for (const one of sequences[index]) {

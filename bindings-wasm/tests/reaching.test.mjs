@@ -100,7 +100,7 @@ for (const peer of REDIS_PEERS.filter((one) => one.package === "ioredis")) {
   test(`ioredis, ${peer.age} version: the reason is the sentinels'`, async (t) => {
     const { Redis = (await import(peer.as)).default } = await import(peer.as);
     const isSaid = async (sentinels, cause) => {
-      const own = new Redis({ sentinels, name: "nobody", sentinelRetryStrategy: () => 50 });
+      const own = new Redis({ sentinels, name: "unknown", sentinelRetryStrategy: () => 50 });
       own.on("error", () => undefined);
       t.after(() => own.disconnect());
       const client = fromRedis(own, { connectTimeout: WITHIN });

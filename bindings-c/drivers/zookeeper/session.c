@@ -36,26 +36,15 @@ static void read_log(int place, const char *message) {
         note(&errors[place], atoi(error + strlen("errno=")));
 }
 
+#define EACH_PLACE(DO)                                                                                                 \
+    DO(0)                                                                                                              \
+    DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
 #define READ_LOG(place)                                                                                                \
     static void read_log_##place(const char *message) {                                                                \
         read_log(place, message);                                                                                      \
     }
-READ_LOG(0)
-READ_LOG(1)
-READ_LOG(2)
-READ_LOG(3)
-READ_LOG(4)
-READ_LOG(5)
-READ_LOG(6)
-READ_LOG(7)
-READ_LOG(8)
-READ_LOG(9)
-READ_LOG(10)
-READ_LOG(11)
-READ_LOG(12)
-READ_LOG(13)
-READ_LOG(14)
-READ_LOG(15)
+#define READS_LOG(place) read_log_##place,
+EACH_PLACE(READ_LOG)
 
 static void ignore_log(const char *message) {
     (void)message;
@@ -64,10 +53,7 @@ static void ignore_log(const char *message) {
 /* Without such a function, the library writes its log to stderr. The driver reads the log only for why there is no
  * connection. */
 static log_callback_fn log_of(struct driver *driver) {
-    static const log_callback_fn functions[PLACES] = {
-        read_log_0, read_log_1, read_log_2,  read_log_3,  read_log_4,  read_log_5,  read_log_6,  read_log_7,
-        read_log_8, read_log_9, read_log_10, read_log_11, read_log_12, read_log_13, read_log_14, read_log_15,
-    };
+    static const log_callback_fn functions[PLACES] = {EACH_PLACE(READS_LOG)};
     int i;
 
     for (i = 0; i < PLACES && driver->log == 0; i++) {

@@ -9,6 +9,9 @@ import { TextEncoder } from "../host.js";
 import { checkedText } from "../hub/settings.js";
 import { isBytes } from "../realms.js";
 
+/** The longest result of an operation, in bytes, as in the core. */
+export const LONGEST_RESULT = 1_000_000;
+
 /** Any bytes; a text stands for its UTF-8. */
 export type Bytes = Uint8Array | string;
 

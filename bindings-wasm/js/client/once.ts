@@ -8,7 +8,7 @@ import { ConfigError, Refused, StoredError, named, shown, unreadable } from "../
 import type { KeepAlive } from "../engine/timers.js";
 import { TextDecoder, TextEncoder } from "../host.js";
 import { isError } from "../realms.js";
-import { type Bytes, optionalBytes } from "./bytes.js";
+import { type Bytes, LONGEST_RESULT, optionalBytes } from "./bytes.js";
 import type { Claim } from "./claim.js";
 import type { ClaimOptions, WaitOptions } from "./claim-options.js";
 import { type Codec, ERROR, JSON_CODEC, checkedCodec, encoded } from "./codec.js";
@@ -57,9 +57,6 @@ export interface Once<A extends unknown[], T> {
 }
 
 const utf8 = new TextDecoder();
-
-/** The longest result, in bytes, as in the core. */
-const LONGEST_RESULT = 1_000_000;
 
 /** The text of an error as a result: its beginning, if it is too long. */
 function errorBytes(text: string): Uint8Array {

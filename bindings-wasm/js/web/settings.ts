@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type Bytes, bytesOf } from "../client/bytes.js";
+import { type Bytes, LONGEST_RESULT, bytesOf } from "../client/bytes.js";
 import { optionalFlag, optionalMillis, required } from "../client/options.js";
 import { ConfigError, shown, unreadable } from "../errors.js";
 import { TextEncoder } from "../host.js";
@@ -77,8 +77,6 @@ const OPTIONS = [
   ...["failOpen", "tokens", "tokenPath", "onFailure"],
 ];
 const LEAST_SECRET = 16;
-/** The longest result of an operation. */
-const MOST_RESULT = 1_000_000;
 const ENDS: readonly unknown[] = ["complete", "release", "leave"];
 const RELEASING: readonly number[] = [401, 403, 408, 409, 425, 429];
 
@@ -103,7 +101,7 @@ export function checked<R>(options: WebOptions<R>): Settings<R> {
     required: optionalFlag("required", options.required) ?? true,
     wait,
     maxBody: size("maxBody", options.maxBody ?? 1024 * 1024, Number.MAX_SAFE_INTEGER),
-    maxResult: size("maxResult", options.maxResult ?? 256 * 1024, MOST_RESULT),
+    maxResult: size("maxResult", options.maxResult ?? 256 * 1024, LONGEST_RESULT),
     ends: endsOf(options.ends ?? {}),
     names: namesOf(options.storedHeaders ?? []),
     failOpen: optionalFlag("failOpen", options.failOpen) ?? false,

@@ -140,12 +140,6 @@ impl Server {
         Ok(())
     }
 
-    /// The connection of a session has negotiated another timeout, because the servers' limits have changed.
-    pub fn negotiate(&mut self, session: SessionId, timeout: Duration) {
-        let known = self.sessions.get_mut(&session);
-        known.into_iter().for_each(|known| known.timeout = timeout);
-    }
-
     /// The client has lost its watches.
     pub fn forget_watches(&mut self, session: SessionId) {
         if let Some(known) = self.sessions.get_mut(&session) {

@@ -3,9 +3,9 @@
 use alloc::{collections::VecDeque, string::String, vec::Vec};
 use core::time::Duration;
 
-use fencepost_core::Instant;
+use fencepost_core::{Instant, SessionId};
 
-use super::{ask::FiredWatch, watches::Watch};
+use super::{Server, ask::FiredWatch, watches::Watch};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Session {
@@ -50,5 +50,14 @@ impl Session {
     /// Whether a server that has applied the transaction `applied` knows that the session has ended.
     pub(super) fn is_over(&self, applied: i64) -> bool {
         self.ended.is_some_and(|ended| ended <= applied)
+    }
+}
+
+impl Server {
+    /// The connection of a session has negotiated another timeout, because the servers' limits have changed.
+    pub fn negotiate(&mut self, session: SessionId, timeout: Duration) {
+        if let Some(known) = self.sessions.get_mut(&session) {
+            known.timeout = timeout;
+        }
     }
 }

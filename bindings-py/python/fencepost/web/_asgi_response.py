@@ -76,8 +76,7 @@ class Protected(BaseProtected):
     @property
     def _may_be_cut_short(self) -> bool:
         length = self._length
-        is_whole = self._status in (204, 304) or (length is not None and self._size >= length)
-        return not is_whole
+        return form.has_length(self._status) and (length is None or self._size < length)
 
     async def _take(self, part: bytes) -> None:
         if self._streams:

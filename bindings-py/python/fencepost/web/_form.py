@@ -164,9 +164,14 @@ class Stored:
         headers = [*self.headers, REPLAYED]
         if self.body is None:
             headers.append(NOT_STORED)
-        if self.status not in (204, 304):
+        if has_length(self.status):
             headers.append((b"content-length", b"%d" % len(self.body or b"")))
         return headers
+
+
+def has_length(status: int) -> bool:
+    """Whether responses with this status have a body, and announce its length."""
+    return status not in (204, 304)
 
 
 def _header(line: bytes) -> tuple[bytes, bytes]:

@@ -48,7 +48,7 @@ class BaseProtected:
 
     def _is_cut_short(self, size: int) -> bool:
         """Whether a body that ends after ``size`` bytes lacks some that Content-Length has announced."""
-        has_body = self._method != b"HEAD" and self._status not in (204, 304)
+        has_body = self._method != b"HEAD" and form.has_length(self._status)
         return has_body and self._length is not None and size < self._length
 
     def _end_after(self, size: int) -> End:

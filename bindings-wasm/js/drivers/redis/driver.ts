@@ -82,11 +82,10 @@ export class RedisDriver implements Driver {
   }
 
   get trouble(): unknown {
-    return this.#borrowed === null
-      ? this.#calls.trouble
-      : this.#borrowed.ready
-        ? undefined
-        : this.#borrowed.trouble.error;
+    if (this.#borrowed === null) {
+      return this.#calls.trouble;
+    }
+    return this.#borrowed.ready ? undefined : this.#borrowed.trouble.error;
   }
 
   send(command: Command): void {
