@@ -4,7 +4,7 @@
 //! a timer fires before the runtime has read the answers that have arrived, or written the requests. So an alarm that
 //! is late first gives the I/O some time.
 
-use core::{future::Future, pin::pin, time::Duration};
+use core::{future::Future, mem, pin::pin, time::Duration};
 
 use fencepost_core::Instant;
 
@@ -25,16 +25,25 @@ const GRACE: Duration = Duration::from_millis(150);
 pub(crate) struct Alarm {
     /// Until when I/O goes first, and for which late time.
     grace: Option<(Instant, Instant)>,
+    /// When the present sleep ends.
+    wakes: Option<Instant>,
+    /// For how long the runtime was too busy to wake the alarm.
+    starved: Duration,
 }
 
 impl Alarm {
     /// Completes at that time, or never. A call that is dropped and made again goes on with the same grace.
     pub(crate) async fn wait(&mut self, until: Option<Instant>) {
         let Some(until) = until else {
+            self.wakes = None;
             return core::future::pending().await;
         };
         loop {
             let now = clock::now();
+            let overslept = self.wakes.take().map_or(Duration::ZERO, |wakes| now.since(wakes));
+            if overslept >= LATE {
+                self.starved = self.starved.saturating_add(overslept);
+            }
             let late = now.since(until);
             let wake = match self.grace.filter(|(of, _)| *of == until) {
                 _ if now < until => until,
@@ -49,8 +58,15 @@ impl Alarm {
                     return;
                 }
             };
-            tokio::time::sleep(wake.since(now).min(LONGEST_SLEEP)).await;
+            let sleep = wake.since(now).min(LONGEST_SLEEP);
+            self.wakes = Some(now.plus(sleep));
+            tokio::time::sleep(sleep).await;
         }
+    }
+
+    /// For how long the runtime was too busy to wake this alarm, since the last call.
+    pub(super) fn take_starved(&mut self) -> Duration {
+        mem::take(&mut self.starved)
     }
 }
 

@@ -38,7 +38,7 @@ async fn run_until_closed(engine: Arc<Engine>, connection: Arc<dyn ConnectionTas
     let mut closing: Option<Instant> = None;
     let (mut alarm, mut timed_out) = (Alarm::default(), false);
     loop {
-        let turn = engine.run_background(timed_out);
+        let turn = engine.run_background(timed_out, alarm.take_starved());
         commands.extend(turn.commands);
         if engine.failure().is_some() {
             break;

@@ -6,7 +6,7 @@
 //! so an acquire needs no switch to another task. The background task awaits all others.
 
 use alloc::sync::Arc;
-use core::{mem, sync::atomic::AtomicBool};
+use core::{mem, sync::atomic::AtomicBool, time::Duration};
 use std::{
     process,
     sync::{Mutex, MutexGuard, PoisonError},
@@ -212,8 +212,9 @@ impl Engine {
         self.wake.notify_one();
     }
 
-    /// The background task's turn: its jobs and, if its alarm has fired, timers.
-    pub(crate) fn run_background(&self, timed_out: bool) -> Turn {
+    /// The background task's turn: its jobs and, if its alarm has fired, timers. `starved`: for how long the runtime was
+    /// too busy to read answers.
+    pub(crate) fn run_background(&self, timed_out: bool, starved: Duration) -> Turn {
         let mut jobs = BackgroundJobs::default();
         let mut late = Vec::new();
         let mut recalled = Vec::new();
@@ -221,6 +222,7 @@ impl Engine {
             // The jobs are taken under the lock of the state, so an acquire finds a contender either among the jobs, or closed.
             jobs = mem::take(&mut *self.jobs());
             late = state.close_contenders(mem::take(&mut jobs.closing));
+            state.postpone_releases(starved);
             if !timed_out {
                 return;
             }

@@ -277,6 +277,13 @@ impl State {
         None
     }
 
+    /// The callers of releases wait longer: a program that was busy has read no answers and may not have sent the requests.
+    pub(super) fn postpone_releases(&mut self, by: Duration) {
+        for (due, _) in &mut self.releases {
+            *due = due.plus(by);
+        }
+    }
+
     /// Releases the grants that no task has taken in time. Returns their contenders.
     pub(super) fn give_back(&mut self, now: Instant) -> Vec<Arc<SharedState>> {
         let mut given = Vec::new();

@@ -153,7 +153,7 @@ pub(crate) async fn an_answer_beats_a_timer_that_is_late(url: &str) {
             acquires.push(tokio::spawn(async move { free.acquire_within(limit).await }));
             turns(1).await;
         }
-        work(limit + Duration::from_millis(100));
+        work(limit + Duration::from_millis(200));
         for acquire in acquires {
             let granted: Option<Grant> = soon(acquire).await.unwrap().unwrap();
             soon(granted.unwrap().release()).await.unwrap();

@@ -140,3 +140,24 @@ async fn a_lost_reply_leaves_no_orphaned_lock() {
     soon(client.close()).await.unwrap();
     proxy.close().await;
 }
+
+/// The time of a busy program does not count for its releases: a slow server may answer later than an alarm gives I/O.
+#[tokio::test]
+async fn a_slow_server_confirms_the_release_of_a_busy_program() {
+    let proxy = Proxy::open("redis-1").await;
+    let client = fencepost::connect(&format!("redis://{}", proxy.address))
+        .await
+        .unwrap();
+    let grant = soon(client.lock(&unique("busy")).unwrap().acquire())
+        .await
+        .unwrap();
+    proxy.order("hold").await;
+    let release = tokio::spawn(grant.release());
+    tokio::task::yield_now().await;
+    std::thread::sleep(Duration::from_millis(5100));
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    proxy.order("pass").await;
+    soon(release).await.unwrap().unwrap();
+    soon(client.close()).await.unwrap();
+    proxy.close().await;
+}
