@@ -1,17 +1,7 @@
 //! Acquire timeouts, cancelled acquires and closed machines, in every phase.
 
-use serde_json::json;
-
-use super::{
-    DIR, acquire, at, code, hold, other, own,
-    recipes::{enqueued, many},
-    semaphore::take,
-    settings, warm,
-};
-use crate::{
-    cases::cases,
-    transcript::{Input, Recorder},
-};
+use super::{acquire, at, code, hold, other, own, settings, warm};
+use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
     timeout_in_the_queue,
@@ -49,24 +39,6 @@ cases! { "zookeeper":
     timeout_while_suspended,
         "The acquire timeout ends without a connection: the refusal is reported at once, and the node is \
          deleted after the reconnect.";
-    timeout_unconfirmed,
-        "The contender is first in the queue, but the session is not confirmed within the acquire timeout, \
-         nor in half its timeout: no other client held the lock, so this is no timeout.";
-    timeout_while_unproved,
-        "The contender is first in the queue, in a session of which nothing is proved when the acquire \
-         timeout ends: a free lock is granted late, and not refused.",
-        "kazoo returns True at once: a nonblocking acquire with a session of 30 s was unreachable after 5 s";
-    permit_while_unproved,
-        "A permit is free, in a session of which too little is proved: the acquire timeout is prolonged \
-         once, and the permit is granted with the proof.";
-    permit_tried_while_unproved,
-        "The same for a nonblocking acquire: its time stays prolonged at the head of the queue.";
-    many_locks_while_unproved,
-        "All locks of a multi-lock are free, in a session of which too little is proved: granted with the \
-         proof, too.";
-    timeout_behind_a_standstill,
-        "A process pauses for longer than a nonblocking acquire waits: the answers have arrived, the proved \
-         time has run out, and the lock is free. It is granted after the next proof.";
     cancelled_in_every_phase,
         "An acquire is cancelled before it is sent, while it is in flight, in the queue, and when it is \
          first: reported once, and nothing is left behind.",
@@ -228,104 +200,6 @@ fn timeout_while_suspended(story: &mut Recorder) {
     story.disconnected().timeout().returns(&["refused unreachable"]);
     story.after(300_000).connected(1).returns(&["check", "delete"]);
     story.done("delete").returns(&[]).close(key).leaves(0);
-}
-
-fn timeout_unconfirmed(story: &mut Recorder) {
-    story.given(1);
-    let key = story.open(&settings());
-    story.acquire_within(key, 200_000).created(3, 41);
-    story
-        .children(&[&own(key, 3)])
-        .returns(&[])
-        .timeout()
-        .returns(&[]);
-    story.silence("sync").timeout_after(4_500_000);
-    story.returns(&["sync", "delete"]).done("delete");
-    story.returns(&["refused unreachable"]);
-}
-
-fn timeout_while_unproved(story: &mut Recorder) {
-    story.given(1).done("sync");
-    let key = story.open(&settings());
-    story.try_acquire(key).created(3, 41);
-    story.children(&[&own(key, 3)]).returns(&[]);
-    let key = story.open(&settings());
-    story.acquire_within(key, 200_000).created(4, 42);
-    story.children(&[&own(key, 4)]).waits_for(Some("acquire-timeout"));
-    story.timeout().returns(&[]).waits_for(Some("renew"));
-    story
-        .timeout()
-        .returns(&["sync"])
-        .done("sync")
-        .returns(&["check"]);
-    story.checked().returns(&["acquired", "acquired"]);
-}
-
-fn permit_while_unproved(story: &mut Recorder) {
-    story.given(1).done("sync");
-    let settings = json!({"kind": "zookeeper-semaphore", "name": "stock", "prefix": "shop", "permits": 2});
-    let key = story.open(&settings);
-    story.acquire_within(key, 200_000);
-    first_in_the_queue(story, key);
-    permit_with_the_proof(story, key);
-}
-
-fn permit_tried_while_unproved(story: &mut Recorder) {
-    story.given(1).done("sync");
-    let settings = json!({"kind": "zookeeper-semaphore", "name": "stock", "prefix": "shop", "permits": 2, "answer_within": 200_000});
-    let key = story.open(&settings);
-    story.try_acquire(key);
-    first_in_the_queue(story, key);
-    permit_with_the_proof(story, key);
-}
-
-fn first_in_the_queue(story: &mut Recorder, key: u64) {
-    let number = story.reply_data("2", 0, 9);
-    story.answer("get", number);
-    story.created_at(&format!("{DIR}/locks/{}", own(key, 3)), 41);
-    story.children(&[&own(key, 3)]).returns(&[]);
-}
-
-/// The acquire timeout ends, and then the session's proof comes.
-fn permit_with_the_proof(story: &mut Recorder, key: u64) {
-    story.waits_for(Some("acquire-timeout")).timeout().returns(&[]);
-    story.waits_for(Some("renew")).timeout().returns(&["sync"]);
-    story.done("sync").returns(&["check"]).checked();
-    story.returns(&["create", "children"]);
-    // The original acquire timeout is over.
-    story.input(Input::Timeout).returns(&[]);
-    take(story, key, &[]);
-    story.returns(&["acquired", "delete"]);
-}
-
-fn many_locks_while_unproved(story: &mut Recorder) {
-    story.given(1).done("sync");
-    let key = story.open(&many());
-    story.acquire_within(key, 200_000);
-    enqueued(story, key);
-    story.children(&[&own(key, 3)]).present(41);
-    story.children(&[&own(key, 8)]).present(41).returns(&[]);
-    story.waits_for(Some("acquire-timeout"));
-    story.timeout().returns(&[]).waits_for(Some("renew"));
-    story
-        .timeout()
-        .returns(&["sync"])
-        .done("sync")
-        .returns(&["check"]);
-    story.checked().returns(&["acquired"]);
-}
-
-fn timeout_behind_a_standstill(story: &mut Recorder) {
-    story.connected(1).done("sync");
-    let key = story.open(&settings());
-    story.try_acquire(key).returns(&["create", "children"]);
-    story.after(8_400_000).created(3, 41);
-    story.children(&[&own(key, 3)]).returns(&[]);
-    story.timeout_after(1000).returns(&["check"]);
-    story.checked().returns(&["sync"]);
-    story.done("sync").returns(&[]).waits_for(Some("renew"));
-    story.timeout().returns(&["sync"]).done("sync").returns(&["sync"]);
-    story.done("sync").returns(&["acquired"]);
 }
 
 fn cancelled_in_every_phase(story: &mut Recorder) {

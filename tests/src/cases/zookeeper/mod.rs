@@ -24,6 +24,7 @@ mod semaphore;
 mod sessions;
 mod setbacks;
 mod single;
+mod unproved;
 mod wait_queue;
 mod watches;
 
@@ -57,6 +58,7 @@ pub(super) fn cases() -> Vec<super::Case> {
         permits::cases(),
         many::cases(),
         setbacks::cases(),
+        unproved::cases(),
         recognition::cases(),
         claims::cases(),
     ]

@@ -45,10 +45,6 @@ cases! { "zookeeper":
     grant_that_lasts_just_long_enough, "The same one moment earlier: granted.";
     own_node_not_readable_as_holder,
         "The server denies a holder the read of its node: the session's proof decides, and the grant stays.";
-    own_node_not_readable_while_unproved,
-        "The server denies the read of the own node to a contender that waits for the session's proof \
-         alone: granted with the proof.";
-    own_node_not_read_while_unproved, "The server has not executed that read: granted with the proof.";
     own_node_not_read_while_suspended,
         "The connection is back, and the server has not executed the read of the own node: read again after \
          a pause, and resumed.";
@@ -58,20 +54,11 @@ cases! { "zookeeper":
     own_node_read_across_a_downgrade,
         "The read of a writer's node is answered when the node has become a reader's: the old node's end is \
          no loss.";
-    duplicate_deleted_while_unproved,
-        "The delete of a duplicate node is not executed, and the contender waits for the session's proof: \
-         only the delete is repeated.";
     duplicate_deleted_after_a_reconnect,
         "The connection is lost before the delete of a duplicate node is answered: the node is deleted \
          after the reconnect.";
     duplicate_deleted_after_a_pause,
         "The delete of a duplicate node has no answer: it is repeated while the lock is held.";
-    first_and_cut_off,
-        "The connection is lost while a contender that is first waits for the session's proof: at the end \
-         of its time it is refused.";
-    behind_and_unproved,
-        "A contender waits behind another one, and nothing is proved of its session: at the end of its time \
-         it is refused.";
     search_behind_a_refused_check,
         "The check of the barrier is not executed, so the list behind it proves nothing.";
     probe_of_the_wrong_shape, "A check is answered as a sync is: the answer has the wrong shape.";
@@ -286,34 +273,6 @@ fn own_node_not_readable_as_holder(story: &mut Recorder) {
     story.release(key).returns(&["delete"]);
 }
 
-/// Behind another one, in a session of which nothing is proved; and then first. The read of the own node is
-/// in flight.
-fn first_and_unproved(story: &mut Recorder) -> u64 {
-    story.given(1).done("sync");
-    let key = acquire(story);
-    story.created(3, 41).children(&[&other(2), &own(key, 3)]);
-    story.present(40).watch(&at(&other(2)), "deleted").returns(&[]);
-    key
-}
-
-/// The session's proof comes.
-fn proved(story: &mut Recorder) -> &mut Recorder {
-    story.waits_for(Some("renew")).timeout().returns(&["sync"]);
-    story.done("sync").returns(&["check"]).checked()
-}
-
-fn own_node_not_readable_while_unproved(story: &mut Recorder) {
-    first_and_unproved(story);
-    story.error("get", code::NO_AUTH).returns(&[]);
-    proved(story).returns(&["acquired"]);
-}
-
-fn own_node_not_read_while_unproved(story: &mut Recorder) {
-    first_and_unproved(story);
-    story.error("get", code::THROTTLED).returns(&[]);
-    proved(story).returns(&["acquired"]);
-}
-
 fn own_node_not_read_while_suspended(story: &mut Recorder) {
     suspend_a_grant(story);
     story.error("get", code::THROTTLED).returns(&[]);
@@ -336,18 +295,6 @@ fn own_node_read_across_a_downgrade(story: &mut Recorder) {
     story.answer_id(read, gone).returns(&[]);
     super::downgrade::downgraded(story, &reader);
     story.release(key).returns(&["delete"]);
-}
-
-fn duplicate_deleted_while_unproved(story: &mut Recorder) {
-    story.given(1).done("sync");
-    let key = acquire(story);
-    story.disconnected().given(1).created(5, 50);
-    let queue = [own(key, 3), own(key, 5)];
-    let queue = [&*queue[0], &*queue[1]];
-    story.children(&queue).returns(&["get", "children"]);
-    story.present(41).children(&queue).returns(&["delete"]);
-    story.error("delete", code::THROTTLED).returns(&[]);
-    story.waits_for(Some("retry")).timeout().returns(&["delete"]);
 }
 
 /// A holder whose duplicate node is being deleted.
@@ -374,26 +321,6 @@ fn duplicate_deleted_after_a_pause(story: &mut Recorder) {
     story.fail("delete", "unknown").returns(&[]);
     story.waits_for(Some("retry")).timeout();
     story.returns(&["get", "delete"]).done("delete").returns(&[]);
-}
-
-fn first_and_cut_off(story: &mut Recorder) {
-    story.given(1).done("sync");
-    let key = story.open(&settings(&[]));
-    story.acquire_within(key, 200_000).created(3, 41);
-    story.children(&[&own(key, 3)]).returns(&[]).disconnected();
-    story.timeout().returns(&["refused unreachable"]);
-}
-
-fn behind_and_unproved(story: &mut Recorder) {
-    story.given(1).done("sync");
-    let key = story.open(&settings(&[]));
-    story.acquire_within(key, 200_000).created(3, 41);
-    story.children(&[&other(2), &own(key, 3)]).answer_routine();
-    story.waits_for(Some("acquire-timeout")).timeout();
-    story
-        .returns(&["delete"])
-        .done("delete")
-        .returns(&["refused timeout"]);
 }
 
 fn search_behind_a_refused_check(story: &mut Recorder) {
