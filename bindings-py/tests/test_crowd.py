@@ -28,7 +28,8 @@ PATIENT = 200.0
 CLOSE = 20.0
 #: A session, in seconds, that outlives a restart however busy the machine is.
 SESSION = 120
-#: The same of a KazooClient of the program's own, whose first grant waits for a quarter of it.
+#: The same of a KazooClient of the program's own. It starts when the fencepost client is there: the first grant in
+#: a session that is older waits for a quarter of it.
 OWN_SESSION = 48
 #: Kazoo waits a whole session for a server that accepts and does not answer, as one may that starts: divided
 #: by the number of hosts.
@@ -39,12 +40,11 @@ pytestmark = pytest.mark.timeout(600)
 
 @pytest.fixture(params=["address", "own"])
 def kazoo(request: pytest.FixtureRequest, zookeeper: ZooKeeperBackend) -> Iterator[KazooClient | None]:
-    """The caller's own KazooClient; None: the client is made by address."""
+    """The caller's own KazooClient, not started yet; None: the client is made by address."""
     if request.param == "address":
         yield None
         return
     kazoo = KazooClient(hosts=own_hosts(zookeeper), timeout=OWN_SESSION)
-    kazoo.start()
     yield kazoo
     kazoo.stop()
     kazoo.close()
@@ -69,6 +69,7 @@ async def loop_client(
         client = fencepost.asyncio.connect(url(zookeeper))
     else:
         client = fencepost.asyncio.Client(kazoo, prefix=zookeeper.prefix)
+        await asyncio.to_thread(kazoo.start)
     yield client
     await client.close()
 
@@ -80,6 +81,7 @@ def client(zookeeper: ZooKeeperBackend, kazoo: KazooClient | None) -> Iterator[f
         client = fencepost.connect(url(zookeeper))
     else:
         client = fencepost.Client(kazoo, prefix=zookeeper.prefix)
+        kazoo.start()
     yield client
     client.close()
 
