@@ -11,7 +11,7 @@ FAST_SERVERS := python3 $(CURDIR)/tests/servers run --optimise --
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup build lint bench site pages options soak deletions mutants matrix wheels dist test-dist api clean \
-	suites computing-suites waiting-suites python-suite c-suite rust-suite javascript-suite shared-suite documents-suite servers-suite http-suite python-crowds crowds-suite faults-suite operations-suite interop-suite
+	suites computing-suites waiting-suites python-suite c-suite rust-suite rust-oldest-suite javascript-suite shared-suite conformance-suite bench-suite documents-suite servers-suite http-suite python-crowds crowds-suite faults-suite operations-suite interop-suite
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 24
@@ -124,9 +124,11 @@ build-bench-others: build-c build-bench-java
 build-bench-java:
 	javac -Xlint:all -Werror --release 17 -d build/bench/java -cp 'build/jars/*' bench/java/*.java
 
-# The suites of the languages wait, for sessions to end above all, so three of them run at a time. With more of them,
-# on two processors, servers and clients get no processor for so long that sessions end. The suites that compute get
-# the processor time that the others leave, and hardly more.
+# The suites of the languages wait, for sessions to end above all, so up to four of them run at a time, the longest first.
+# On a slow machine, servers and clients would then get no processor for so long that sessions end: the next suite starts
+# only while the load average is below LOAD. The suites that compute get the processor time that the others leave, and
+# hardly more.
+LOAD := 6
 # A suite that fails does not stop the others. tools/closing-lines then fails, and names all suites that have failed.
 suites: export GO_ON := yes
 suites:
@@ -135,7 +137,8 @@ suites:
 	tools/closing-lines
 
 waiting-suites:
-	$(MAKE) --no-print-directory --jobs 3 --output-sync=line python-suite shared-suite javascript-suite servers-suite documents-suite http-suite c-suite
+	$(MAKE) --no-print-directory --jobs 4 --load-average $(LOAD) --output-sync=line c-suite python-suite javascript-suite http-suite \
+	    rust-suite servers-suite rust-oldest-suite bench-suite documents-suite conformance-suite shared-suite
 	$(MAKE) --no-print-directory --jobs 2 interop-suite operations-suite
 	$(MAKE) --no-print-directory faults-suite
 	$(MAKE) --no-print-directory --jobs 2 python-crowds crowds-suite
@@ -157,9 +160,11 @@ c-suite:
 	$(SUITE) c make --no-print-directory -C bindings-c test-small
 
 rust-suite:
-	$(SERVERS) $(SUITE) rust cargo test --no-fail-fast $(RUST) -- --test-threads 2 --skip crowd::
+	$(SERVERS) $(SUITE) rust cargo test --no-fail-fast $(RUST) -- --test-threads 4 --skip crowd::
 	$(SUITE) rust-without-tls cargo test $(WITHOUT_TLS) an_address_with_tls
-	$(SERVERS) $(SUITE) rust-oldest cargo +$(MSRV) test --no-fail-fast $(OLDEST) -- --test-threads 2 --skip crowd::
+
+rust-oldest-suite:
+	$(SERVERS) $(SUITE) rust-oldest cargo +$(MSRV) test --no-fail-fast $(OLDEST) -- --test-threads 4 --skip crowd::
 
 javascript-suite:
 	$(SUITE) javascript npm --prefix bindings-wasm test --silent -- --workers 2 -crowd -silence
@@ -168,8 +173,14 @@ shared-suite:
 	$(SUITE) replay $(PYTHON) -m pytest -q tests/replay
 	$(SUITE) replay-js node tests/replay/replay.mjs
 	$(SERVERS) $(SUITE) mixed $(PYTHON) -m pytest -q tests/mixed
-	$(SERVERS) $(SUITE) conformance $(PYTHON) -m pytest -q tests/conformance
-	$(SERVERS) $(SUITE) bench $(PYTHON) -m pytest -q bench/tests
+
+# Three at a time, on the same servers.
+conformance-suite:
+	$(SERVERS) $(SUITE) conformance $(PYTHON) -m pytest -q -n 3 tests/conformance
+
+# Two at a time: both of the long ones run all programs for a moment.
+bench-suite:
+	$(SERVERS) $(SUITE) bench $(PYTHON) -m pytest -q -n 2 --maxschedchunk 1 bench/tests
 
 # What is installed and read: packages, documents and the site.
 documents-suite:
@@ -179,8 +190,8 @@ documents-suite:
 	$(SUITE) release $(PYTHON) -m pytest -q tests/release
 	$(SUITE) playground node site/playground/test.mjs
 
-# The servers that the tests stand on, and other servers than Redis itself; after Rust's suite, which is the shortest.
-servers-suite: rust-suite
+# The servers that the tests stand on, and other servers than Redis itself.
+servers-suite:
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 	$(SUITE) redis-servers $(PYTHON) -m pytest -q tests/redis-servers
 
