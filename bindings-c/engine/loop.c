@@ -3,8 +3,15 @@
 #include <limits.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "internal.h"
+
+static void forget(int *descriptor) {
+    if (*descriptor >= 0)
+        close(*descriptor);
+    *descriptor = -1;
+}
 
 /* Makes one descriptor for everything to wait for. It never changes, even when connections do. */
 static int open_loop(fencepost_client *client) {
@@ -18,6 +25,9 @@ static int open_loop(fencepost_client *client) {
     if (client->loop >= 0 && epoll_ctl(client->loop, EPOLL_CTL_ADD, driver, &readable) == 0 &&
         epoll_ctl(client->loop, EPOLL_CTL_ADD, client->news, &readable) == 0)
         return client->loop;
+    /* The program may call again when there are descriptors. */
+    forget(&client->loop);
+    forget(&client->news);
     return -1;
 }
 

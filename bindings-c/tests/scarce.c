@@ -1,7 +1,8 @@
-/* A system that gives less than was asked for: random bytes, threads. The functions of the C library are the test's own
- * here. */
+/* A system that gives less than was asked for: random bytes, threads, descriptors. The functions of the C library are
+ * the test's own here. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/random.h>
@@ -13,7 +14,7 @@
 /* What Linux before 5.18 gives at once, at most. */
 #define AT_ONCE 256
 
-static bool sparing, interrupted, threadless;
+static bool sparing, interrupted, threadless, full;
 static int refusals;
 
 ssize_t getrandom(void *bytes, size_t size, unsigned flags) {
@@ -80,12 +81,55 @@ static void no_thread_can_be_made(enum family family) {
     close_client(client);
 }
 
+int epoll_create1(int flags) {
+    if (full) {
+        errno = EMFILE;
+        return -1;
+    }
+    return (int)syscall(SYS_epoll_create1, flags);
+}
+
+#define MOST_DESCRIPTORS 256
+
+static int descriptors(void) {
+    int count = 0, i;
+
+    for (i = 0; i < MOST_DESCRIPTORS; i++)
+        count += fcntl(i, F_GETFD) >= 0;
+    return count;
+}
+
+/* A program that tries again uses up no descriptors. When there are some again, its loop drives the client. */
+static void no_descriptor_is_left_for_a_loop(enum family family) {
+    fencepost_client *client = client_of(url(family, ""));
+    int before, round;
+
+    let_go(hold(client, new_name("full")));
+    before = descriptors();
+    full = true;
+    for (round = 0; round < 3; round++) {
+        CHECK(fencepost_client_fd(client) < 0);
+        CHECK(strstr(fencepost_detail(), "descriptor") != NULL);
+    }
+    CHECK(descriptors() == before);
+    /* Until then, the client drives itself. */
+    let_go(hold(client, new_name("full")));
+    full = false;
+    CHECK(fencepost_client_fd(client) >= 0);
+    close_client(client);
+    CHECK(descriptors() < before);
+}
+
 int main(void) {
     TEST(random_bytes_come_in_parts);
-    if (address(REDIS) != NULL)
+    if (address(REDIS) != NULL) {
         TEST_ON(no_thread_can_be_made, REDIS, label(REDIS));
+        TEST_ON(no_descriptor_is_left_for_a_loop, REDIS, label(REDIS));
+    }
     /* The ZooKeeper library with threads does not begin without them. */
-    if (address(ZOOKEEPER) != NULL && WITH_ST)
+    if (address(ZOOKEEPER) != NULL && WITH_ST) {
         TEST_ON(no_thread_can_be_made, ZOOKEEPER, label(ZOOKEEPER));
+        TEST_ON(no_descriptor_is_left_for_a_loop, ZOOKEEPER, label(ZOOKEEPER));
+    }
     return check_close();
 }

@@ -3,7 +3,11 @@
 use std::{
     collections::HashMap,
     fmt::{Debug, Write},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicU32, Ordering},
+    },
+    time::Duration,
 };
 
 use fencepost::{Claimed, Client};
@@ -216,5 +220,64 @@ async fn claims_are_operations() {
             line(&lines, ends_with).contains(" of=\"operation\" name=\"payments/order-17\" "),
             "{lines:#?}"
         );
+    }
+}
+
+/// Panics at every call of one kind that concerns fencepost, and counts the panics.
+#[derive(Clone)]
+struct Faulty {
+    call: &'static str,
+    panics: Arc<AtomicU32>,
+}
+
+impl Faulty {
+    fn called(&self, call: &str, target: &str) {
+        if call == self.call && target.starts_with("fencepost::") {
+            self.panics.fetch_add(1, Ordering::Relaxed);
+            panic!("the subscriber fails in {call}");
+        }
+    }
+}
+
+impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Faulty {
+    fn on_new_span(&self, attributes: &span::Attributes<'_>, _id: &span::Id, _context: Context<'_, S>) {
+        self.called("on_new_span", attributes.metadata().target());
+    }
+
+    fn on_event(&self, event: &Event<'_>, _context: Context<'_, S>) {
+        self.called("on_event", event.metadata().target());
+    }
+
+    fn on_close(&self, id: span::Id, context: Context<'_, S>) {
+        self.called("on_close", context.metadata(&id).unwrap().target());
+    }
+}
+
+/// The subscriber's panic neither ends the client nor costs it a lock, in a task of the program and in the client's own.
+#[tokio::test]
+async fn a_panic_of_the_subscriber_ends_nothing() {
+    for call in ["on_new_span", "on_event", "on_close"] {
+        let faulty = Faulty {
+            call,
+            panics: Arc::default(),
+        };
+        let _guard = tracing::subscriber::set_default(Registry::default().with(faulty.clone()));
+        let (one, two) = (connect(call).await, connect(call).await);
+        let kept = one.lock("kept").unwrap().acquire().await.unwrap();
+        let (stock, other) = (one.lock("stock/42").unwrap(), two.lock("stock/42").unwrap());
+        stock.acquire().await.unwrap().release().await.unwrap();
+        drop(stock.acquire().await.unwrap());
+        let freed = other.acquire_within(Duration::from_secs(20)).await.unwrap();
+        let held = freed.expect("the client has released the dropped grant");
+        let (waited, released) = tokio::join!(stock.acquire(), async {
+            // The other future runs until it waits.
+            tokio::task::yield_now().await;
+            held.release().await
+        });
+        released.unwrap();
+        assert!(waited.unwrap().is_valid() && kept.is_valid(), "{call}");
+        one.close().await.unwrap();
+        two.close().await.unwrap();
+        assert!(faulty.panics.load(Ordering::Relaxed) > 0, "{call}");
     }
 }

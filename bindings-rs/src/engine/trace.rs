@@ -1,11 +1,13 @@
 //! What a contender reports to `tracing`: a span for its wait, one for its hold, and events in them.
 //!
 //! A subscriber is code of the program. So the client queues what happens under its lock, and reports it when it has
-//! unlocked.
+//! unlocked. A panic of the subscriber would end the task in which the client reports: its background task, which renews
+//! all grants, or an acquire that has just got its lock. So the client catches it, and reports no more of the contender.
 
 use alloc::collections::VecDeque;
 use core::mem;
 use std::{
+    panic::{self, AssertUnwindSafe},
     sync::{Mutex, MutexGuard, PoisonError},
     time::Instant,
 };
@@ -69,12 +71,12 @@ enum News {
 impl Trace {
     /// The acquire begins, in the program's present span. Outside of all locks.
     pub(crate) fn begin(&self, subject: &Shown) {
-        let phase = Phase::Wait {
+        let wait = || Phase::Wait {
             span: debug_span!(target: WAIT, "fencepost.wait", of = subject.of(), name = subject.as_str()),
             parent: Span::current(),
             since: Instant::now(),
         };
-        self.state().phase = phase;
+        self.state().phase = unless_panic(wait).unwrap_or_default();
         self.report(subject);
     }
 
@@ -123,9 +125,11 @@ impl Trace {
                 return;
             };
             state.reporting = true;
-            let phase = mem::take(&mut state.phase);
+            let mut phase = mem::take(&mut state.phase);
             drop(state);
-            let phase = phase.after(news, subject);
+            if let Some(next) = unless_panic(|| phase.after(&news, subject)).unwrap_or(Some(Phase::None)) {
+                mem::replace(&mut phase, next).close();
+            }
             state = self.state();
             state.phase = phase;
             state.reporting = false;
@@ -141,57 +145,60 @@ impl Trace {
     }
 }
 
+impl Drop for Trace {
+    fn drop(&mut self) {
+        mem::take(&mut self.state().phase).close();
+    }
+}
+
 impl Phase {
-    /// Reports one item. Returns the phase after it.
-    fn after(self, news: News, subject: &Shown) -> Self {
+    /// Closes its spans.
+    fn close(self) {
+        let _panic = unless_panic(|| drop(self));
+    }
+
+    /// Reports one item. Returns the phase after it, if it is another one.
+    fn after(&self, news: &News, subject: &Shown) -> Option<Self> {
         let (of, name) = (subject.of(), subject.as_str());
         match (self, news) {
-            (Self::None, _) => Self::None,
             (Self::Wait { span, parent, since }, News::Acquired(fence)) => {
-                let waited_ms = millis(since);
-                debug!(target: WAIT, parent: &span, of, name, fence, waited_ms, "acquired");
-                let span = debug_span!(target: HOLD, parent: &parent, "fencepost.hold", of, name, fence);
+                let waited_ms = millis(*since);
+                debug!(target: WAIT, parent: span, of, name, fence, waited_ms, "acquired");
+                let span = debug_span!(target: HOLD, parent: parent, "fencepost.hold", of, name, fence);
                 let since = Instant::now();
-                Self::Hold { span, since }
+                return Some(Self::Hold { span, since });
             }
             (Self::Wait { span, since, .. }, News::Refused(refused)) => {
-                let (waited_ms, reason) = (millis(since), refused.reason().name());
+                let (waited_ms, reason) = (millis(*since), refused.reason().name());
                 match refused.reason() {
                     // Another contender holds it: nothing is wrong.
                     Refusal::Timeout | Refusal::NotAvailable | Refusal::InProgress => {
-                        debug!(target: WAIT, parent: &span, of, name, reason, waited_ms, "{refused}");
+                        debug!(target: WAIT, parent: span, of, name, reason, waited_ms, "{refused}");
                     }
-                    _ => warn!(target: WAIT, parent: &span, of, name, reason, waited_ms, "{refused}"),
+                    _ => warn!(target: WAIT, parent: span, of, name, reason, waited_ms, "{refused}"),
                 }
-                Self::None
+                return Some(Self::None);
             }
             (Self::Wait { span, since, .. }, News::Ended(how)) => {
-                debug!(target: WAIT, parent: &span, of, name, waited_ms = millis(since), "{how}");
-                Self::None
+                debug!(target: WAIT, parent: span, of, name, waited_ms = millis(*since), "{how}");
+                return Some(Self::None);
             }
-            (Self::Hold { span, since }, News::Ended(how @ "downgraded")) => {
-                debug!(target: HOLD, parent: &span, of, name, "{how}");
-                Self::Hold { span, since }
+            (Self::Hold { span, .. }, News::Ended(how @ "downgraded")) => {
+                debug!(target: HOLD, parent: span, of, name, "{how}");
             }
             (Self::Hold { span, since }, News::Ended(how)) => {
-                debug!(target: HOLD, parent: &span, of, name, held_ms = millis(since), "{how}");
-                Self::None
+                debug!(target: HOLD, parent: span, of, name, held_ms = millis(*since), "{how}");
+                return Some(Self::None);
             }
             (Self::Wait { span, since, .. } | Self::Hold { span, since }, News::Lost(lost)) => {
-                let (held_ms, reason) = (millis(since), lost.reason().name());
-                warn!(target: LOSS, parent: &span, of, name, reason, held_ms, "{lost}");
+                let (held_ms, reason) = (millis(*since), lost.reason().name());
+                warn!(target: LOSS, parent: span, of, name, reason, held_ms, "{lost}");
                 // A claim stays open after a loss.
-                if of == "operation" {
-                    Self::Hold { span, since }
-                } else {
-                    Self::None
-                }
+                return (of != "operation").then_some(Self::None);
             }
-            (phase, news) => {
-                phase.report(&news, of, name);
-                phase
-            }
+            (phase, news) => phase.report(news, of, name),
         }
+        None
     }
 
     /// Reports an item that does not end the phase.
@@ -222,6 +229,11 @@ impl Phase {
             News::Acquired(_) | News::Lost(_) | News::Ended(_) => {}
         }
     }
+}
+
+/// Calls the program's subscriber; `None` if it panics. The panic hook has reported the panic.
+fn unless_panic<T>(report: impl FnOnce() -> T) -> Option<T> {
+    panic::catch_unwind(AssertUnwindSafe(report)).ok()
 }
 
 fn millis(since: Instant) -> u64 {

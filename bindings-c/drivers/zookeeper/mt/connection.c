@@ -36,7 +36,8 @@ void connection_forget(struct driver *driver) {
 }
 
 /* The library's socket; -1 if it has none. This call also runs the library's timers, so the driver makes it only if
- * none of them is due. */
+ * none of them is due. If the connection ends just before the call, this thread begins the library's next attempt in
+ * place of the library's own thread. No other function of the library returns its socket. */
 static int socket_of(zhandle_t *handle) {
     int socket = -1, interest = 0;
     struct timeval left;
