@@ -34,7 +34,16 @@ fn wrong_usage_is_one_line_and_64() {
     let on = ["exec", "--url", "redis://127.0.0.1:1"];
     for (arguments, word) in [
         (&["--no-such-option", "x", "--", "true"][..], "--no-such-option"),
-        (&["-x", "--", "true"], "'-x' found"),
+        (
+            &["-x", "--", "true"],
+            "'-x' found (if it is the lock's name, write --lock=NAME)",
+        ),
+        (
+            &["--nonblok", "x", "--", "true"],
+            "similar argument exists: '--nonblock'",
+        ),
+        (&["--lock=y", "x", "--", "true"], "cannot be used with"),
+        (&["--lock", "--", "true"], "--lock"),
         (&[], "<NAME>"),
         (&["x"], "<CMD>"),
         (
@@ -156,6 +165,43 @@ fn a_silent_server_is_unavailable_even_if_the_wait_is_short() {
     }
 }
 
+/// Behind `--` comes the command, so an option has such a name.
+#[test]
+fn the_name_of_a_lock_may_begin_like_an_option() {
+    for name in ["--lock=-x", "--lock=--json"] {
+        let start = ["exec", "--url", "redis://127.0.0.1:1", "--wait", "100ms"];
+        let line = fails(69, &[&start[..], &[name, "--", "true"]].concat());
+        let (_, name) = name.split_once('=').unwrap();
+        assert!(line.contains(&format!("lock {name:?}")), "{line}");
+    }
+    // A variable without a value must not make an option the name of a lock.
+    let line = fails(64, &["exec", "--lock", "--json", "--", "true"]);
+    assert!(line.contains("'--lock <NAME>'"), "{line}");
+}
+
+/// Units, secrets and files of variables may set a variable to nothing, or to more than the address.
+#[test]
+fn what_surrounds_an_address_is_named() {
+    for (address, word) in [
+        ("", "FENCEPOST_URL is empty"),
+        ("redis://:hidden@127.0.0.1:1\n", "line break"),
+        ("zk://127.0.0.1:1/shop\r\n", "line break"),
+        (" redis://127.0.0.1:1", "space"),
+        ("\"redis://:hidden@127.0.0.1:1\"", "quotation mark"),
+    ] {
+        for (arguments, code) in [(&["exec", "x", "--", "true"][..], 64), (&["status", "x"], 2)] {
+            let output = std::process::Command::new(env!("CARGO_BIN_EXE_fencepost"))
+                .args(arguments)
+                .env("FENCEPOST_URL", address)
+                .output()
+                .unwrap();
+            let line = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(code), "{line}");
+            assert!(line.contains(word) && !line.contains("hidden"), "{line}");
+        }
+    }
+}
+
 #[test]
 fn the_help_names_every_exit_code() {
     let output = fencepost(&["exec", "--help"]);
@@ -191,6 +237,9 @@ fn completions_and_manual_pages_come_from_the_same_definitions() {
     assert!(output.status.success(), "{output:?}");
     let page = std::fs::read_to_string(directory.join("fencepost-exec.1")).unwrap();
     assert!(page.contains("conflict\\-exit\\-code"), "{page}");
+    let synopsis = page.split(".SH").find(|part| part.contains("SYNOPSIS"));
+    let synopsis = synopsis.unwrap().replace("\\fR", "").replace("\\f", "");
+    assert!(synopsis.contains("<NAME> \\-\\- <CMD>..."), "{synopsis}");
     let internal = ["fencepost-watchdog.1", "fencepost-buyers.1"];
     let found = internal.map(|page| directory.join(page).exists());
     std::fs::remove_dir_all(&directory).unwrap();

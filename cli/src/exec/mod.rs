@@ -34,6 +34,7 @@ use options::{OnLost, Plan, Wait};
 use report::Report;
 use right::{Acquired, Right, Sought};
 use signals::Signals;
+use terminal::Terminal;
 use watch::Watch;
 use watchdog::Watchdog;
 
@@ -66,11 +67,14 @@ pub(crate) async fn run(options: Options, before: Option<String>) -> ExitCode {
     let (outcome, code) = match done.await {
         Ok(done) => (done.outcome, done.code),
         Err(failure) => {
-            report.complain(failure.text);
             let code = match failure.code {
                 code::CONFLICT => reporting.conflict,
                 code => code,
             };
+            // A job that another host runs is no failure then, and cron would send a mail about a line.
+            if code != 0 || std::io::stderr().is_terminal() {
+                report.complain(failure.text);
+            }
             (failure.outcome, code)
         }
     };
@@ -95,6 +99,12 @@ pub(crate) fn refuse(mut error: clap::Error) -> ExitCode {
     let is_over = |line: &str| line.starts_with("Usage:") || line.starts_with("For more information");
     let lines = text.lines().take_while(|line| !is_over(line));
     let mut words: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
+    if error.kind() == ErrorKind::UnknownArgument
+        && error.get(ContextKind::SuggestedArg).is_none()
+        && matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(word)) if word.starts_with('-'))
+    {
+        words.push("(if it is the lock's name, write --lock=NAME)");
+    }
     let is_about_words = matches!(
         error.kind(),
         ErrorKind::UnknownArgument | ErrorKind::MissingRequiredArgument
@@ -207,6 +217,7 @@ fn start(plan: &Plan, right: &Right) -> Result<(Group, Option<Watchdog>), Failur
             .watch_from_the_start(&mut command, || kill_by.since(clock::now()))
             .map_err(unwatched)?;
     }
+    Terminal::of_this_process().let_it_stop_the_command();
     match Group::start(&mut command) {
         Ok(group) => Ok((group, watchdog)),
         Err(error) => {
@@ -263,7 +274,13 @@ fn replayed(plan: &Plan, record: &Record, report: &Report) -> Result<Done, Failu
 }
 
 fn unwatched(error: std::io::Error) -> Failure {
-    Failure::system(format!("cannot start the watchdog of the command: {error}"))
+    let lacks = match error.kind() {
+        std::io::ErrorKind::NotFound => ", which needs /proc and /dev/null",
+        _ => "",
+    };
+    Failure::system(format!(
+        "cannot start the watchdog of the command{lacks}: {error}"
+    ))
 }
 
 fn uncaught(error: std::io::Error) -> Failure {

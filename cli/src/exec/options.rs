@@ -24,7 +24,7 @@ Exit codes:
 
 /// What to run, and under which lock.
 #[derive(Args, Clone, Debug)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = EXIT_CODES, override_usage = "fencepost exec [OPTIONS] <NAME> -- <CMD>...")]
 pub(crate) struct Options {
     /// Where the lock is: zk://HOST:PORT/PREFIX or redis://HOST:PORT; by default the value of FENCEPOST_URL
     #[arg(long, value_name = "URL")]
@@ -57,7 +57,7 @@ pub(crate) struct Options {
     /// End the command after TIME
     #[arg(long, value_name = "TIME", value_parser = time)]
     max_hold: Option<Duration>,
-    /// The exit code if the lock was not acquired
+    /// The exit code if the lock was not acquired; with 0, there is no line about it, except on a terminal
     #[arg(long, short = 'E', value_name = "N", default_value_t = super::code::CONFLICT)]
     conflict_exit_code: u8,
     /// Print one line of JSON at the end
@@ -72,8 +72,12 @@ pub(crate) struct Options {
     /// How long the server keeps the result of --once; 24h by default
     #[arg(long, value_name = "TIME", requires = "once", value_parser = time)]
     retain: Option<Duration>,
+    /// The lock's name, instead of the argument NAME. `--lock=NAME` is for a name that may begin with `-`
+    #[arg(long, value_name = "NAME")]
+    lock: Option<String>,
     /// The lock's name
-    name: String,
+    #[arg(required_unless_present = "lock", conflicts_with = "lock")]
+    name: Option<String>,
     /// The command and its arguments
     #[arg(last = true, required = true, value_name = "CMD")]
     command: Vec<OsString>,
@@ -166,9 +170,17 @@ impl Plan {
 }
 
 impl Options {
+    /// The parser demands one of the two.
+    fn name(&self) -> String {
+        self.name
+            .clone()
+            .or_else(|| self.lock.clone())
+            .unwrap_or_default()
+    }
+
     pub(super) fn reporting(&self) -> Reporting {
         Reporting {
-            name: self.name.clone(),
+            name: self.name(),
             json: self.json,
             status: self.status_fd.clone(),
             conflict: self.conflict_exit_code,
@@ -177,6 +189,7 @@ impl Options {
 
     /// Checks all that can be checked without a server. `before` is the address before the command's name.
     pub(super) fn plan(self, before: Option<String>) -> Result<Plan, Failure> {
+        let name = self.name();
         let url = address(before, self.url).map_err(Failure::usage)?;
         let parsed = Address::parse(&url).map_err(fencepost::Error::from)?;
         let kind = match (self.shared, self.limit) {
@@ -221,7 +234,7 @@ impl Options {
         Ok(Plan {
             url,
             on_redis,
-            name: self.name,
+            name,
             kind,
             ttl,
             wait: match (self.nonblock, self.wait) {

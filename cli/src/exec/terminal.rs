@@ -3,7 +3,7 @@
 use std::fs::{File, OpenOptions};
 
 use nix::{
-    sys::signal::{SigSet, SigmaskHow, Signal, killpg},
+    sys::signal::{SigHandler, SigSet, SigmaskHow, Signal, killpg, signal},
     unistd::{Pid, getpgrp, tcgetpgrp, tcsetpgrp},
 };
 
@@ -27,11 +27,29 @@ impl Terminal {
         }
     }
 
-    /// Lends the terminal to the command's group, and continues the command. Returns whether this process has the
-    /// terminal: a shell may have put fencepost in the background.
+    /// Lets the kernel stop a command that uses the terminal, if this process has it. bash ignores these signals in
+    /// `$(…)`: a command that inherited this would get an error instead of the terminal.
+    pub(super) fn let_it_stop_the_command(&self) {
+        if self.is_here() {
+            for each in [Signal::SIGTTIN, Signal::SIGTTOU] {
+                // SAFETY: the default action is no function of this program.
+                let _before = unsafe { signal(each, SigHandler::SigDfl) };
+            }
+        }
+    }
+
+    /// Whether this process has the terminal: a shell may have put fencepost in the background.
+    fn is_here(&self) -> bool {
+        self.file
+            .as_ref()
+            .is_some_and(|file| tcgetpgrp(file) == Ok(getpgrp()))
+    }
+
+    /// Lends the terminal to the command's group, and continues the command. Returns whether this process had the
+    /// terminal.
     pub(super) fn lend(&mut self, group: Pid) -> bool {
         if let Some(file) = &self.file
-            && tcgetpgrp(file) == Ok(getpgrp())
+            && self.is_here()
         {
             give(file, group);
             self.is_lent = true;

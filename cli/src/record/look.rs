@@ -9,6 +9,7 @@ use std::{
 
 use clap::Args;
 use fencepost::{Record, RecordState};
+use fencepost_core::url::Address;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -58,16 +59,17 @@ impl Look {
             fs::write(file, result)
                 .map_err(|error| Failure::usage(format!("cannot write {}: {error}", file.display())))?;
         }
+        let lease = Lease::of(&record, url);
         let now = now();
         let text = if self.json {
-            format!("{:#}", self.as_json(&record, now))
+            format!("{:#}", self.as_json(&record, lease, now))
         } else {
-            self.as_text(&record, now)
+            self.as_text(&record, lease, now)
         };
         print(&text).map_err(Failure::of_output)
     }
 
-    fn as_text(&self, record: &Record, now: u64) -> String {
+    fn as_text(&self, record: &Record, lease: Lease, now: u64) -> String {
         let mut text = String::new();
         let mut row = |name: &str, value: &str| {
             // A String takes every text.
@@ -85,11 +87,11 @@ impl Look {
             row("takeovers", &record.takeovers.to_string());
             row("policy", record.policy.name());
         }
-        match (record.state, record.lease_end) {
-            // ZooKeeper does not say when a lease has ended.
-            (RecordState::Running, 0) => row("lease", "ended"),
-            (RecordState::Running, end) => row("lease", &moment(end, now)),
-            _ => {}
+        match lease {
+            Lease::None => {}
+            Lease::Ended => row("lease", "ended"),
+            Lease::OfSession => row("lease", "lasts as long as the session of its process"),
+            Lease::Until(end) => row("lease", &moment(end, now)),
         }
         if record.retention > 0 {
             row("retention", &length(record.retention));
@@ -134,7 +136,7 @@ impl Look {
 
     /// The names of the members never change. Numbers that identify are texts, because many readers round numbers of
     /// 64 bits.
-    fn as_json(&self, record: &Record, now: u64) -> Value {
+    fn as_json(&self, record: &Record, lease: Lease, now: u64) -> Value {
         let result = result_of(record);
         let (encoding, shown) = match result.map(Shown::of) {
             None => (None, None),
@@ -142,7 +144,13 @@ impl Look {
             Some(Shown::Bytes(base64)) => (Some("base64"), Some(base64)),
         };
         let token = record.token.as_ref();
-        let is_running = record.state == RecordState::Running;
+        let (lease_end, lease_left) = match lease {
+            Lease::None => (some(record.lease_end), None),
+            Lease::Ended => (None, Some(0)),
+            // A number that is not 0, for a reader that compares it with 0.
+            Lease::OfSession => (None, Some(record.lease_end.saturating_sub(now).max(1))),
+            Lease::Until(end) => (Some(end), Some(end.saturating_sub(now))),
+        };
         json!({
             "scope": self.which.scope,
             "key": self.which.key,
@@ -152,8 +160,8 @@ impl Look {
             "guard": record.guard().to_string(),
             "takeovers": record.takeovers,
             "policy": record.policy.name(),
-            "lease_end_ms": some(record.lease_end),
-            "lease_left_ms": is_running.then(|| record.lease_end.saturating_sub(now)),
+            "lease_end_ms": lease_end,
+            "lease_left_ms": lease_left,
             "retention_ms": some(record.retention),
             "kept_until_ms": some(record.kept_until),
             "fingerprint": hex(&record.fingerprint),
@@ -165,6 +173,30 @@ impl Look {
             "result_encoding": encoding,
             "result_bytes": result.map(<[u8]>::len),
         })
+    }
+}
+
+/// How long the lease of the attempt lasts.
+#[derive(Clone, Copy, Debug)]
+enum Lease {
+    /// No attempt runs.
+    None,
+    Ended,
+    /// The servers keep the session of another client, and do not say how long.
+    OfSession,
+    /// A moment by the server's clock.
+    Until(u64),
+}
+
+impl Lease {
+    fn of(record: &Record, url: &str) -> Self {
+        let on_zookeeper = matches!(Address::parse(url), Ok(Address::ZooKeeper { .. }));
+        match (record.state, record.lease_end) {
+            (RecordState::Running, 0) => Self::Ended,
+            (RecordState::Running, _) if on_zookeeper => Self::OfSession,
+            (RecordState::Running, end) => Self::Until(end),
+            _ => Self::None,
+        }
     }
 }
 

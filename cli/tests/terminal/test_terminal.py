@@ -102,6 +102,15 @@ def test_a_command_reads_the_terminal_beside_a_pipe(terminal: Terminal, name: st
     terminal.until(PROMPT)
 
 
+def test_a_command_in_a_substitution_reads_the_terminal(terminal: Terminal, name: str) -> None:
+    """bash ignores the signals of the terminal there, and the command must not inherit this."""
+    terminal.type(f"x=$(fencepost exec {name} -- sh -c 'echo a''sks >&2; read x; echo $x'); echo got=$x\n")
+    terminal.until("asks")
+    terminal.type("hello\n")
+    terminal.until("got=hello")
+    terminal.until(PROMPT)
+
+
 def test_the_other_end_of_a_pipe_reads_the_terminal(terminal: Terminal, name: str) -> None:
     pager = "sh -c 'echo a''sks >/dev/tty; read x </dev/tty; cat; echo got=$x'"
     terminal.type(f"fencepost exec {name} -- sh -c 'echo out; sleep 0.2; echo ev''ening' | {pager}\n")
