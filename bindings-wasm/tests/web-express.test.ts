@@ -58,6 +58,37 @@ eachExpress("requests and responses", (servers) => {
     assert.ok(replayed(retry));
   });
 
+  it("does not store a body that is longer than announced", async () => {
+    let runs = 0;
+    const { order } = await servers.serving((_request, response) => {
+      runs += 1;
+      response.setHeader("Content-Length", 3).end("abcdef");
+    });
+    const socket = order.open();
+    const text = await received(socket, /abcdef/);
+    assert.match(text, /idempotency-stored: false/i);
+    socket.destroy();
+    const retry = await order.post();
+    assert.deepEqual([retry.text, replayed(retry), retry.headers["idempotency-stored"], runs], ["", true, "false", 1]);
+  });
+
+  it("does not announce the length of an answer to HEAD, which is not stored", async () => {
+    const { port } = await servers.serving(
+      (_request, response) => {
+        response.json({ paid: 17 });
+      },
+      { options: { methods: ["HEAD"] } },
+    );
+    const headers = { "Idempotency-Key": fresh() };
+    const lengths: unknown[] = [];
+    for (const isReplay of [false, true]) {
+      const answer = await fetch(`http://127.0.0.1:${port}`, { method: "HEAD", headers });
+      assert.equal(answer.headers.has("idempotent-replayed"), isReplay);
+      lengths.push(answer.headers.get("content-length"));
+    }
+    assert.deepEqual(lengths, ["11", null]);
+  });
+
   it("completes before the last byte of what is too large", async () => {
     const [entered, written, goOn] = [new Moment<Request>(), new Moment(), new Moment()];
     const { order } = await servers.serving(
@@ -220,6 +251,8 @@ eachExpress("requests and responses", (servers) => {
     says("invalid-option", /secret has 5 bytes/, { secret: [SECRET, "short"] });
     says("unknown-option", /max_body/, { max_body: 1 });
     says("unreadable-settings", /methods/, { methods: "POST" });
+    says("invalid-option", /methods has "patch": give it "PATCH"/, { methods: ["POST", "patch"] });
+    says("invalid-option", /methods has ""/, { methods: [""] });
     says("unreadable-settings", /covers/, { covers: true });
     says("unreadable-settings", /required/, { required: "yes" });
     says("invalid-option", /wait is 0/, { wait: 0 });

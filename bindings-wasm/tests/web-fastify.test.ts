@@ -266,6 +266,23 @@ describe("Fastify", { concurrency: false }, () => {
     });
   }
 
+  it("does not call the error of a hook a replay", async () => {
+    let sent = 0;
+    app.addHook("onSend", async (_request, _reply, payload) => {
+      sent += 1;
+      if (sent === 2) {
+        throw new Error("the hook has failed");
+      }
+      return payload;
+    });
+    const order = await serving(() => "paid");
+    assert.equal((await order.post()).status, 200);
+    const failed = await order.post();
+    assert.deepEqual([failed.status, failed.headers["idempotent-replayed"]], [500, undefined]);
+    assert.match(failed.text, /the hook has failed/);
+    assert.equal(facts(await order.post()).replayed, "true");
+  });
+
   it("leaves a payload that Fastify does not send to Fastify", async () => {
     const order = await serving((_request, reply) => void reply.type("text/plain").send(42));
     assert.match((await order.post()).text, /FST_ERR_REP_INVALID_PAYLOAD_TYPE/);

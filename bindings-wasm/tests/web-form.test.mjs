@@ -45,10 +45,10 @@ examples("responses", ({ status, headers, body, stored, stored_headers = [], max
 });
 
 examples("replays", ({ stored, status, headers, body }) => {
-  assert.deepEqual(reply(replayOf(bytesOfLine(stored))), { status, headers, body });
+  assert.deepEqual(reply(replayOf(bytesOfLine(stored), "POST")), { status, headers, body });
 });
 
-examples("corrupt", (stored) => assert.equal(replayOf(bytesOfLine(stored)), null, JSON.stringify(stored)));
+examples("corrupt", (stored) => assert.equal(replayOf(bytesOfLine(stored), "POST"), null, JSON.stringify(stored)));
 
 examples("ends", ({ status, ends = {}, end }) => assert.equal(endOf(status, endsOf(ends)), end));
 

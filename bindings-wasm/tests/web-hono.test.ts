@@ -251,6 +251,18 @@ describe("Hono", { concurrency: false }, () => {
     assert.deepEqual(await facts(response), { status: 201, text: "theirs", stored: null, replayed: "true" });
   });
 
+  it("announces no body that a status cannot have, but a server of another language has stored", async () => {
+    app.use(idempotent(payments, { scope, secret: SECRET }));
+    app.post("/orders/:name", async (c) => {
+      await claimOf(c)?.complete("205\n\nbody", { tag: "http-response:1" });
+      return c.body(null, 205);
+    });
+    await post();
+    const retry = await post();
+    assert.equal(retry.headers.get("content-length"), "0");
+    assert.deepEqual(await facts(retry), { status: 205, text: "", stored: null, replayed: "true" });
+  });
+
   it("has a worker wait for what goes on", async () => {
     const works: Promise<unknown>[] = [];
     const context = {

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from contextlib import suppress
 from typing import Any
 
+import httpx
 import pytest
 from operation import REPLAYED, STORED, Operation, assert_replays, is_problem
 from servers import Server
@@ -70,21 +72,32 @@ def test_tenants_have_keys_of_their_own(server: Server, operation: Operation) ->
     assert REPLAYED not in other.headers
 
 
-@pytest.mark.parametrize("status", [401, 403, 408, 409, 425, 429, 500, 503])
+@pytest.mark.parametrize("status", [308, 401, 403, 408, 409, 425, 429, 500, 503])
 def test_a_status_after_which_a_retry_runs(server: Server, operation: Operation, status: int) -> None:
     statuses = f"{status},201"
     failed = operation.post(server, statuses=statuses)
     assert failed.status_code == status
     assert STORED not in failed.headers
     done = operation.post(server, statuses=statuses)
-    # A release frees the operation. After a 5xx the outcome is unknown, so the next attempt takes it over.
-    assert (done.json()["run"], done.json()["takeovers"]) == (2, int(status >= 500))
+    # A release frees the operation. After 408 and 5xx the outcome is unknown, so the next attempt takes over.
+    assert (done.json()["run"], done.json()["takeovers"]) == (2, int(status == 408 or status >= 500))
     assert done.json()["derived"] == failed.json()["derived"]
     assert_replays(done, operation.post(server, statuses=statuses))
     assert operation.runs == 2
 
 
-@pytest.mark.parametrize("status", [200, 202, 303, 400, 404, 422])
+@pytest.mark.parametrize("status", [307, 308])
+def test_a_client_that_follows_a_redirect_keeps_its_key(
+    server: Server, operation: Operation, status: int
+) -> None:
+    statuses = f"{status},201"
+    assert operation.post(server, path="/run/old", statuses=statuses).status_code == status
+    done = operation.post(server, statuses=statuses)
+    assert (done.status_code, done.json()["takeovers"]) == (201, 0)
+    assert_replays(done, operation.post(server, statuses=statuses))
+
+
+@pytest.mark.parametrize("status", [200, 202, 301, 302, 303, 400, 404, 422])
 def test_a_status_that_is_replayed(server: Server, operation: Operation, status: int) -> None:
     first = operation.post(server, statuses=f"{status},500")
     assert first.status_code == status
@@ -138,6 +151,17 @@ def test_a_body_that_is_cut_short_is_not_stored(server: Server, operation: Opera
     assert (done.status_code, done.content, done.headers["x-run"]) == (201, b"piece\n" * 2, "2")
     assert_replays(done, operation.post(server, **query))
     assert operation.runs == 2
+
+
+def test_a_body_that_is_longer_than_announced_is_not_stored(server: Server, operation: Operation) -> None:
+    """The client gets no more than what was announced, so a retry must not get more, either."""
+    query: dict[str, Any] = {"pieces": 2, "announced": "4"}
+    with suppress(httpx.TransportError):  # A server may refuse to send it.
+        operation.post(server, **query)
+    retry = operation.post(server, **query)
+    assert (retry.status_code, retry.content) == (201, b"")
+    assert (retry.headers[REPLAYED], retry.headers[STORED]) == ("true", "false")
+    assert operation.runs == 1
 
 
 @pytest.mark.parametrize(

@@ -182,3 +182,49 @@ async def test_an_empty_body_is_stored(protect: Protect, headers: list[tuple[byt
     assert (await call_asgi(web, asgi_scope())).stored
     retry = await call_asgi(web, asgi_scope())
     assert (retry.status, retry.body, retry.stored, retry.replayed) == (201, b"", True, True)
+
+
+async def test_a_body_that_is_longer_than_announced(protect: Protect) -> None:
+    async def pay(scope: Any, receive: Any, send: Any) -> None:
+        await start(send, (b"content-length", b"3"))
+        await piece(send, b"abcdef", False)
+
+    web = protect(pay)
+    first = await call_asgi(web, asgi_scope())
+    assert (first.body, first.stored, first.headers["content-length"]) == (b"abcdef", False, "3")
+    retry = await call_asgi(web, asgi_scope())
+    assert (retry.status, retry.body, retry.stored, retry.replayed) == (201, b"", False, True)
+
+
+async def test_a_response_that_starts_twice_is_a_failure(protect: Protect) -> None:
+    """Without the middleware, servers raise an error at the second start, too."""
+    runs = 0
+
+    async def pay(scope: Any, receive: Any, send: Any) -> None:
+        nonlocal runs
+        runs += 1
+        for _ in range(2 if runs == 1 else 1):
+            await start(send, (b"content-length", b"3"))
+        await piece(send, b"abc", False)
+
+    web, first, client = protect(pay), Connection(), Connection()
+    with pytest.raises(RuntimeError, match=r"http\.response\.start twice"):
+        await web(asgi_scope(), first.receive, first.send)
+    assert first.sent == []
+    await web(asgi_scope(), client.receive, client.send)
+    assert (client.sent[1]["body"], runs) == (b"abc", 2)
+
+
+async def test_the_length_of_an_answer_to_head(aconnect: AsyncConnect, redis_server: RedisBackend) -> None:
+    """It is that of the answer to GET, which is not stored."""
+
+    async def look(scope: Any, receive: Any, send: Any) -> None:
+        await start(send, (b"content-length", b"3"))
+        await piece(send, b"", False)
+
+    payments = aconnect(redis_server.url).idempotency(redis_server.prefix)
+    web = AsgiMiddleware(look, payments, scope=asgi_tenant, secret=SECRET, methods=["HEAD"])
+    first = await call_asgi(web, asgi_scope(method="HEAD"))
+    retry = await call_asgi(web, asgi_scope(method="HEAD"))
+    lengths = [response.headers.get("content-length") for response in (first, retry)]
+    assert (lengths, retry.replayed) == (["3", None], True)

@@ -112,6 +112,32 @@ def test_a_body_in_pieces(
     assert app.runs == 1
 
 
+def test_a_body_that_is_longer_than_announced(scope_of: Scopes, app: App) -> None:
+    def pay(environ: Any, start_response: Any) -> list[bytes]:
+        start_response("200 OK", [("Content-Length", "3")])
+        return [b"abcdef"]
+
+    web, app.handle = protect(app, scope_of()), pay
+    first = call_wsgi(web, wsgi_environ())
+    assert (first.body, first.stored, first.headers["content-length"]) == (b"abcdef", False, "3")
+    retry = call_wsgi(web, wsgi_environ())
+    assert (retry.status, retry.body, retry.stored, retry.replayed) == (200, b"", False, True)
+    assert app.runs == 1
+
+
+def test_the_length_of_an_answer_to_head(scope_of: Scopes, app: App) -> None:
+    """It is that of the answer to GET, which is not stored."""
+
+    def look(environ: Any, start_response: Any) -> list[bytes]:
+        start_response("200 OK", [("Content-Length", "3")])
+        return []
+
+    web, app.handle = protect(app, scope_of(), methods=["HEAD"]), look
+    first, retry = (call_wsgi(web, wsgi_environ(REQUEST_METHOD="HEAD")) for _ in range(2))
+    lengths = [response.headers.get("content-length") for response in (first, retry)]
+    assert (lengths, retry.replayed) == (["3", None], True)
+
+
 @pytest.mark.parametrize("length", [None, 9])
 def test_the_claim_ends_before_the_last_byte(scope_of: Scopes, app: App, length: int | None) -> None:
     payments = scope_of()

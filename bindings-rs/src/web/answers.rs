@@ -32,9 +32,10 @@ impl End {
             return *given;
         }
         match status.as_u16() {
-            401 | 403 | 408 | 409 | 425 | 429 => Self::Release,
-            // A response below 200 is no final one, and cannot be stored.
-            0..200 | 500.. => Self::Leave,
+            307 | 308 | 401 | 403 | 409 | 425 | 429 => Self::Release,
+            // A response below 200 is no final one, and cannot be stored. The whole request is here before the handler
+            // runs, so a 408 says that a timeout has ended a handler half-way: that of tower-http does.
+            0..200 | 408 | 500.. => Self::Leave,
             _ => Self::Complete,
         }
     }

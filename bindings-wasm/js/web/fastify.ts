@@ -23,7 +23,7 @@ import { show } from "./claims.js";
 import { type Admitted, Gate, type Idle } from "./gate.js";
 import { grouped, headersOf } from "./held.js";
 import { type NodeRequest, type NodeResponse, headerOf, peek } from "./node.js";
-import { type Reply, STORED, announced } from "./response.js";
+import { REPLAYED, type Reply, STORED, announced } from "./response.js";
 import type { WebOptions } from "./settings.js";
 import { Shield } from "./shield.js";
 import { type WebStream, beginning, pieces, unstored } from "./streams.js";
@@ -119,6 +119,11 @@ export function idempotent<R extends FastifyRequest>(
 
   async function onSend(request: R, reply: FastifyReply, payload: unknown): Promise<unknown> {
     const own = replies.get(request);
+    if (own !== undefined && reply.statusCode !== own.status) {
+      // Another hook has failed, so this is the response to its error.
+      reply.removeHeader(REPLAYED);
+      return payload;
+    }
     if (own !== undefined && !own.headers.some(([name]) => name === "content-type")) {
       // Fastify has given it one.
       reply.removeHeader("content-type");

@@ -163,7 +163,7 @@ export class Gate<R extends object> {
       return this.#refused(error, name);
     }
     if (claim.replayed) {
-      return { is: "reply", reply: this.#replayed(claim) };
+      return { is: "reply", reply: this.#replayed(claim, asked.method) };
     }
     this.#running.set(claim, asked.method);
     this.#count += 1;
@@ -204,7 +204,8 @@ export class Gate<R extends object> {
       }
       const form = this.#formOf(response);
       await claim.complete(form, { tag: TAG });
-      return claim.replayed ? this.#replayed(claim) : isStatusAlone(form) ? "not stored" : "as it is";
+      const method = this.#running.get(claim) ?? "";
+      return claim.replayed ? this.#replayed(claim, method) : isStatusAlone(form) ? "not stored" : "as it is";
     } catch (error) {
       if (!(error instanceof FencepostError)) {
         throw error;
@@ -294,8 +295,8 @@ export class Gate<R extends object> {
     return { is: "reply", reply: problem(known ?? "store-unavailable") };
   }
 
-  #replayed({ tag, result }: Claim): Reply {
-    const reply = tag === TAG && result !== null ? replayOf(result) : null;
+  #replayed({ tag, result }: Claim, method: string): Reply {
+    const reply = tag === TAG && result !== null ? replayOf(result, method) : null;
     if (reply === null) {
       this.#report("a stored response cannot be replayed", new Error(`it is not a response: its tag is ${shown(tag)}`));
     }

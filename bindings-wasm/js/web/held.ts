@@ -81,7 +81,7 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
   const headers = () => headersOf(response.getHeaders());
   const isHeld = () => {
     const length = announced(response.getHeader("content-length"));
-    return length !== null && gate.fits(response.statusCode, headers(), Math.max(length, size));
+    return length !== null && size <= length && gate.fits(response.statusCode, headers(), length);
   };
 
   /** The response cannot be stored: what there is of it goes out. */
@@ -219,6 +219,11 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
       if (chunk !== undefined && chunk !== null && typeof chunk !== "function") {
         // It throws before the response ends: then an error handler can answer.
         keep(bytesOfChunk(chunk, more));
+      }
+      const length = announced(response.getHeader("content-length"));
+      if (!isPassing && length !== null && size > length) {
+        // The client gets no more than what is announced, and a replay would give it all.
+        pass();
       }
       [isFixed, isEnded] = [true, true];
       shield.delayDestroy();

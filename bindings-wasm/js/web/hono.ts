@@ -41,6 +41,8 @@ export interface HonoContext {
 
 /** Responses with these statuses cannot have a body. */
 const BODILESS = [204, 205, 304];
+/** The only one of them whose length is sent. */
+const RESET_CONTENT = 205;
 
 /**
  * A middleware that runs a request once for its key, and replays its response.
@@ -108,10 +110,7 @@ export function idempotent<C extends HonoContext>(
     });
     if (entry.is === "reply") {
       const { status, headers, body } = entry.reply;
-      return new Response(BODILESS.includes(status) ? null : body, {
-        status,
-        headers: headers.map(([...pair]) => pair),
-      });
+      return made(body, { status, headers: new Headers(headers.map(([...pair]) => pair)) });
     }
     if (entry.is === "run" && entry.claim !== null) {
       const work = run(c, next, entry.claim);
@@ -149,8 +148,10 @@ async function bodyOf({ req }: HonoContext, most: number): Promise<Uint8Array | 
   }
   const body = raw.body === null ? new Uint8Array() : await readAll(raw.body, most);
   if (body !== null) {
-    const { method, headers, url } = raw;
-    req.raw = new Request(url, { method, headers, ...(body.length > 0 && { body }) });
+    // In a worker, a request also has what Cloudflare says of it.
+    const { method, headers, url, cf } = raw as Request & { readonly cf?: unknown };
+    const init = { method, headers, ...(body.length > 0 && { body }), ...(cf !== undefined && { cf }) };
+    req.raw = new Request(url, init);
   }
   return body;
 }
@@ -185,13 +186,28 @@ interface Outgoing {
 /** Sends another body, with the status and headers of a response. */
 function exchange(c: HonoContext, body: Uint8Array | ReadableStream, from: Response, notStored = false): void {
   const { status, statusText, headers } = from;
-  const other = new Response(BODILESS.includes(status) ? null : body, { status, statusText, headers });
+  const other = made(body, { status, statusText, headers });
   if (notStored) {
     other.headers.set(STORED, "false");
   }
   // Otherwise Hono would take over the headers of the present one.
   c.res = undefined;
   c.res = other;
+}
+
+/** A response, without its body if its status cannot have one. Servers of other languages store one with a 205. */
+function made(
+  body: Uint8Array | ReadableStream,
+  head: { readonly status: number; readonly statusText?: string; readonly headers: Headers },
+): Response {
+  if (!BODILESS.includes(head.status)) {
+    return new Response(body, head);
+  }
+  const response = new Response(null, head);
+  if (head.status === RESET_CONTENT && response.headers.has("content-length")) {
+    response.headers.set("content-length", "0");
+  }
+  return response;
 }
 
 /** A response of another attempt, with the headers of this one that are not stored. */

@@ -14,6 +14,7 @@ export interface NodeRequest {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly complete?: boolean;
   readonly readableDidRead: boolean;
+  readonly readableLength: number;
   readonly destroyed: boolean;
   readonly socket: NodeSocket;
   /** HTTP/2's stream of the request. */
@@ -93,6 +94,10 @@ export async function peek(request: NodeRequest, most: number): Promise<Uint8Arr
     const remedy = "put this middleware before body parsers, or keep the bytes as rawBody of the request";
     throw unreadable(`the request's body has been read, and rawBody is ${shown(rawBody)}: ${remedy}`);
   }
+  if (hasAll(request) && request.readableLength === 0) {
+    // Listeners would only learn of its end.
+    return new Uint8Array();
+  }
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let size = 0;
@@ -107,9 +112,11 @@ export async function peek(request: NodeRequest, most: number): Promise<Uint8Arr
     };
     const listeners = {
       readable: () => {
-        for (let chunk = request.read(); chunk !== null; chunk = request.read()) {
-          chunks.push(chunk as Uint8Array);
-          size += (chunk as Uint8Array).length;
+        // A read of nothing at the end would end the stream, and who reads after this would wait for it.
+        while (request.readableLength > 0) {
+          const chunk = request.read() as Uint8Array;
+          chunks.push(chunk);
+          size += chunk.length;
         }
         if (size > most) {
           done();

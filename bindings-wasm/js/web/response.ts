@@ -88,8 +88,8 @@ export function isStatusAlone(form: Uint8Array): boolean {
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;
 
-/** The replay of a stored response. null: the bytes are none. */
-export function replayOf(form: Uint8Array): Reply | null {
+/** The replay of a stored response to a request with this method. null: the bytes are none. */
+export function replayOf(form: Uint8Array, method: string): Reply | null {
   let at = 0;
   const line = () => {
     const end = form.indexOf(LINE_FEED, at);
@@ -121,7 +121,8 @@ export function replayOf(form: Uint8Array): Reply | null {
   if (alone !== undefined) {
     headers.push([STORED, "false"]);
   }
-  if (hasLength(status)) {
+  // The length of an answer to HEAD would be that of the answer to GET, which is not stored.
+  if (hasLength(status) && (body.length > 0 || method !== "HEAD")) {
     headers.push(["content-length", String(body.length)]);
   }
   return { status, headers, body };

@@ -78,7 +78,9 @@ const OPTIONS = [
 ];
 const LEAST_SECRET = 16;
 const ENDS: readonly unknown[] = ["complete", "release", "leave"];
-const RELEASING: readonly number[] = [401, 403, 408, 409, 425, 429];
+const RELEASING: readonly number[] = [307, 308, 401, 403, 409, 425, 429];
+/** The whole request is here before the handler runs. So a timeout has ended a handler half-way. */
+const REQUEST_TIMEOUT = 408;
 
 /** Checks the program's options. */
 export function checked<R>(options: WebOptions<R>): Settings<R> {
@@ -96,7 +98,7 @@ export function checked<R>(options: WebOptions<R>): Settings<R> {
     scope: aFunction("scope", options.scope),
     secret,
     olderSecrets,
-    methods: new Set(texts("methods", options.methods ?? ["POST", "PATCH"], "a method")),
+    methods: methodsOf(options.methods ?? ["POST", "PATCH"]),
     covers: aFunction("covers", options.covers ?? (() => true)),
     required: optionalFlag("required", options.required) ?? true,
     wait,
@@ -113,9 +115,14 @@ export function checked<R>(options: WebOptions<R>): Settings<R> {
 
 /** How a response with this status ends the claim. `ends` are the program's exceptions. */
 export function endOf(status: number, ends: ReadonlyMap<number, End>): End {
-  return (
-    ends.get(status) ?? (status < 200 || status >= 500 ? "leave" : RELEASING.includes(status) ? "release" : "complete")
-  );
+  const given = ends.get(status);
+  if (given !== undefined) {
+    return given;
+  }
+  if (status < 200 || status >= 500 || status === REQUEST_TIMEOUT) {
+    return "leave";
+  }
+  return RELEASING.includes(status) ? "release" : "complete";
 }
 
 /** The names of the headers that are stored. `more`: the program's own. */
@@ -128,6 +135,18 @@ export function namesOf(more: readonly string[]): ReadonlySet<string> {
     }
   }
   return new Set([...STORED_HEADERS, ...own.map((name) => name.toLowerCase())]);
+}
+
+/** The methods, checked. A request with `post` would not be one with `POST`, and so run without protection. */
+function methodsOf(given: readonly string[]): ReadonlySet<string> {
+  const methods = texts("methods", given, "a method");
+  for (const method of methods) {
+    if (!isName(method) || method !== method.toUpperCase()) {
+      const remedy = isName(method) ? `give it ${shown(method.toUpperCase())}` : 'give it names such as "POST"';
+      throw invalid("methods", `has ${shown(method)}: ${remedy}`);
+    }
+  }
+  return new Set(methods);
 }
 
 /** The exceptions among the ends, checked. */

@@ -61,7 +61,8 @@ export class Servers {
     app.use((request, response, next) => {
       Promise.resolve(handler(request, response)).catch(next);
     });
-    return { order: new Order(await this.listen(app)), middleware };
+    const port = await this.listen(app);
+    return { order: new Order(port), middleware, port };
   }
 
   /** Ends all servers. */

@@ -14,7 +14,8 @@ End: TypeAlias = Literal["complete", "release", "leave"]
 """How a claim ends."""
 ENDS: tuple[End, ...] = ("complete", "release", "leave")
 
-_RELEASING = frozenset((401, 403, 408, 409, 425, 429))
+_RELEASING = frozenset((307, 308, 401, 403, 409, 425, 429))
+_REQUEST_TIMEOUT = 408
 _UNKNOWN_WAIT = 30
 """The Retry-After of a running operation whose lease is not known, in seconds."""
 
@@ -24,7 +25,8 @@ def end_of(status: int, ends: Mapping[int, End]) -> End:
     given = ends.get(status)
     if given is not None:
         return given
-    if not 200 <= status < 500:
+    # The whole request is here before the handler runs. So a timeout has ended a handler half-way.
+    if not 200 <= status < 500 or status == _REQUEST_TIMEOUT:
         return "leave"
     return "release" if status in _RELEASING else "complete"
 

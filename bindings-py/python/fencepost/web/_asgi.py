@@ -141,7 +141,7 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
             await self.app(scope, _again(body, receive), _marking(send))
             return
         if claim.replayed:
-            await _replay(send, claim)
+            await _replay(send, claim, head.method)
             return
         await self._run(claim, scope, body, receive, send)
 
@@ -310,9 +310,9 @@ async def _respond(send: Send, status: int, headers: form.Headers, body: bytes) 
     await send({"type": "http.response.body", "body": body, "more_body": False})
 
 
-async def _replay(send: Send, claim: Claim) -> None:
+async def _replay(send: Send, claim: Claim, method: bytes) -> None:
     stored = stored_by(claim)
-    await _respond(send, stored.status, stored.replay(), stored.body or b"")
+    await _respond(send, stored.status, stored.replay(method), stored.body or b"")
 
 
 def _marking(send: Send) -> Send:

@@ -61,6 +61,8 @@ class Protected(BaseProtected):
             self._start = message
             headers = [(bytes(name), bytes(value)) for name, value in message.get("headers", ())]
             self._begin(message["status"], headers)
+        elif kind == "http.response.start" and not self.is_complete:
+            raise RuntimeError("the application has sent http.response.start twice")
         elif kind == "http.response.body" and self._start is not None and not self.is_complete:
             self.is_complete = not message.get("more_body", False)
             part = bytes(message.get("body", b""))
@@ -84,16 +86,16 @@ class Protected(BaseProtected):
             return
         self._parts.append(part)
         self._size += len(part)
-        if self.is_complete:
+        if self.is_complete and not self._is_too_long(self._size):
             await self._finish(b"".join(self._parts))
-        elif not self._is_held(self._size):
+        elif self.is_complete or not self._is_held(self._size):
             await self._begin_stream()
 
     async def _finish(self, body: bytes) -> None:
         result, is_whole = self._result(body)
         is_stored, other = await self._end_claim(result, self._end_after(len(body)))
         if other is not None:
-            await self._send_all(other.status, other.replay(), other.body or b"")
+            await self._send_all(other.status, other.replay(self._method), other.body or b"")
         else:
             headers = self._headers if is_stored and is_whole else self._marked()
             await self._send_all(self._status, headers, body)

@@ -159,12 +159,13 @@ class Stored:
             raise ValueError("something follows a status that is alone")
         return cls(int(status[1]))
 
-    def replay(self) -> Headers:
-        """The headers of the replay."""
+    def replay(self, method: bytes) -> Headers:
+        """The headers of the replay to a request with this method."""
         headers = [*self.headers, REPLAYED]
         if self.body is None:
             headers.append(NOT_STORED)
-        if has_length(self.status):
+        # The length of an answer to HEAD would be that of the answer to GET, which is not stored.
+        if has_length(self.status) and (self.body or method != b"HEAD"):
             headers.append((b"content-length", b"%d" % len(self.body or b"")))
         return headers
 

@@ -135,7 +135,7 @@ class Middleware(Generic[Request, Scope]):
         self._idempotency = idempotency
         self._scope = _function("scope", scope)
         self._secrets = _secrets(secret)
-        self._methods = frozenset(text("a method", method, "POST").encode() for method in _list(methods))
+        self._methods = frozenset(map(_method, _list(methods)))
         self._covers = None if covers is None else _function("covers", covers)
         self._required = _flag("required", required)
         self._wait = acquire_timeout(None, False) if wait is None else positive("wait", wait)
@@ -353,6 +353,15 @@ def _ends(given: Mapping[int, End]) -> dict[int, End]:
                 *_INVALID_OPTION,
             )
     return dict(given)
+
+
+def _method(given: str) -> bytes:
+    method = text("a method", given, "POST").encode()
+    # A server that gets another case does not change it: the requests would run without protection.
+    if not form.is_name(method) or method != method.upper():
+        remedy = f"give {given.upper()!r}" if form.is_name(method) else 'give names such as "POST"'
+        raise ConfigError(f"methods has {given!r}: {remedy}", *_INVALID_OPTION)
+    return method
 
 
 def _header(given: str) -> bytes:

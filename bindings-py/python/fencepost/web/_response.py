@@ -44,12 +44,22 @@ class BaseProtected:
     def _is_held(self, size: int) -> bool:
         """Whether a body that comes in pieces, ``size`` bytes so far, is held back."""
         length = self._length
-        return length is not None and max(length, size) <= self._max_result
+        return length is not None and size <= length <= self._max_result
 
     def _is_cut_short(self, size: int) -> bool:
         """Whether a body that ends after ``size`` bytes lacks some that Content-Length has announced."""
-        has_body = self._method != b"HEAD" and form.has_length(self._status)
-        return has_body and self._length is not None and size < self._length
+        return self._has_body and self._length is not None and size < self._length
+
+    def _is_too_long(self, size: int) -> bool:
+        """Whether a body has more bytes than Content-Length has announced. Its client gets no more than was
+        announced, and a replay would give it all.
+        """
+        return self._has_body and self._length is not None and size > self._length
+
+    @property
+    def _has_body(self) -> bool:
+        """Whether Content-Length announces what is sent."""
+        return self._method != b"HEAD" and form.has_length(self._status)
 
     def _end_after(self, size: int) -> End:
         """How a response whose body has ``size`` bytes ends its claim."""

@@ -107,7 +107,7 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
             except StoreAway:
                 return self.app(inner, _marking(start_outside))
             if claim.replayed:
-                return _replay(start_response, claim)
+                return _replay(start_response, claim, head.method)
             inner[CLAIM] = claim
             # The server would send its own files past the middleware.
             inner.pop("wsgi.file_wrapper", None)
@@ -181,9 +181,9 @@ def _with_body(environ: Environ, body: bytes) -> Environ:
     return inner
 
 
-def _replay(start_response: StartResponse, claim: Claim) -> Iterable[bytes]:
+def _replay(start_response: StartResponse, claim: Claim, method: bytes) -> Iterable[bytes]:
     stored = stored_by(claim)
-    return respond(start_response, stored.status, stored.replay(), stored.body or b"")
+    return respond(start_response, stored.status, stored.replay(method), stored.body or b"")
 
 
 def _marking(start_response: StartResponse) -> StartResponse:

@@ -47,7 +47,10 @@ class Protected(BaseProtected):
             self._parts.append(first or b"")
             if first is None or _is_whole(result):
                 self._parts.extend(pieces)
-            elif not self._collects(pieces):
+                is_held = not self._is_too_long(sum(map(len, self._parts)))
+            else:
+                is_held = self._collects(pieces)
+            if not is_held:
                 self._begin_stream()
                 return _Stream(self, self._parts, pieces, result)
             return _Whole(self._finish(b"".join(self._parts)), result)
@@ -90,7 +93,8 @@ class Protected(BaseProtected):
         result, is_whole = self._result(body)
         is_stored, other = self._end_claim(result, self._end_after(len(body)))
         if other is not None:
-            return respond(self._start_response, other.status, other.replay(), other.body or b"")
+            headers = other.replay(self._method)
+            return respond(self._start_response, other.status, headers, other.body or b"")
         headers = self._headers if is_stored and is_whole else self._marked()
         self._start_response(self._line, as_text(headers))
         return [body]
