@@ -28,8 +28,8 @@ PATIENT = 200.0
 CLOSE = 20.0
 #: A session, in seconds, that outlives a restart however busy the machine is.
 SESSION = 120
-#: The same of a KazooClient of the program's own. It starts when the fencepost client is there: the first grant in
-#: a session that is older waits for a quarter of it.
+#: The same of a KazooClient of the program's own. It starts when the fencepost client is there: the first
+#: grant in a session that is older waits for a quarter of it.
 OWN_SESSION = 48
 #: Kazoo waits a whole session for a server that accepts and does not answer, as one may that starts: divided
 #: by the number of hosts.

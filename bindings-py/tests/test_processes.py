@@ -12,13 +12,36 @@ from collections.abc import Callable
 import fencepost
 import pytest
 from conftest import Connect
-from support import LONG, PROGRAMS, Backend, Program, RedisBackend, interrupted, options, wait_until
+from support import (
+    LONG,
+    PROGRAMS,
+    Backend,
+    Program,
+    RedisBackend,
+    ZooKeeperBackend,
+    interrupted,
+    options,
+    wait_until,
+)
 
 
 def test_use_after_a_fork(backend: Backend) -> None:
     program = Program("fork.py", backend.url, backend.name())
     lines = [program.line() for _ in range(4)]
     assert lines == ["WrongProcess:502:wrong-process", "own", "valid", "held"]
+    assert program.finish() == 0
+
+
+def test_a_child_has_servers_of_its_own() -> None:
+    """No session of the parent's ends there, so its locks would stay held for ever."""
+    program = Program("fork_memory.py")
+    assert [program.line() for _ in range(2)] == ["granted", "valid"]
+    assert program.finish() == 0
+
+
+def test_a_child_that_a_listener_forks_may_wait(zookeeper: ZooKeeperBackend) -> None:
+    program = Program("fork_in_listener.py", zookeeper.url, zookeeper.name())
+    assert program.line() == "granted"
     assert program.finish() == 0
 
 

@@ -136,3 +136,16 @@ async def test_sentinels_that_say_nothing_below_a_loop(silent: list[tuple[str, i
             await asyncio.wait_for(client.lock("stock").acquire(), LONG)
         assert error.value.name == "unreachable"
     await own.aclose()
+
+
+async def test_a_client_for_reading_from_replicas() -> None:
+    """No lock can be taken there. Without a replica, redis-py gives the primary's address at first."""
+    places = [("127.0.0.1", 1)]
+    sentinels: Any = Sentinel(places)  # type: ignore[no-untyped-call]
+    with pytest.raises(fencepost.ConfigError, match=r"Give the client of master_for\('stock'\)"):
+        fencepost.Client(sentinels.slave_for("stock"))
+    others: Any = AsyncSentinel(places)  # type: ignore[no-untyped-call]
+    reader = others.slave_for("stock")
+    with pytest.raises(fencepost.ConfigError, match=r"Give the client of master_for\('stock'\)"):
+        fencepost.asyncio.Client(reader)
+    await reader.aclose()

@@ -12,7 +12,7 @@ from typing import Any
 
 import fencepost
 import pytest
-from fencepost._engine.signals import raised_by_handler
+from fencepost._engine.signals import raised_by_program
 from support import LONG, Backend, Control, wait_until
 
 
@@ -85,7 +85,7 @@ def test_any_handler_is_recognised(handler: Callable[..., Any]) -> None:
     with alarm(handler, LONG):
         with pytest.raises(OSError, match="no answer") as caught:
             library()
-        assert isinstance(raised_by_handler(caught.value), TimeoutError)
+        assert isinstance(raised_by_program(caught.value), TimeoutError)
         with pytest.raises(OSError, match="another") as other:
             raise OSError("another")
-        assert raised_by_handler(other.value) is None
+        assert raised_by_program(other.value) is None

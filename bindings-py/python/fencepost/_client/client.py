@@ -95,6 +95,7 @@ class Client(Kinds):
         """
         engine = self._engine
         engine.check_process()
+        engine.check_threads()
         if not may_wait():
             engine.orphan()
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 import threading
 from collections import deque
@@ -16,7 +17,7 @@ from .faults import end_by_fault, is_fault
 from .reachability import Reachability
 from .reentrancy import watch
 from .reports import Reports
-from .signals import raised_by_handler
+from .signals import raised_by_program
 
 _MOST_CAUSES = 256
 
@@ -33,6 +34,8 @@ class CriticalSection:
         the driver may report a failure while the engine hands it the command.
         """
         self.pid = os.getpid()
+        self.allocate_lock: object = _thread.allocate_lock
+        """Another function later on says that gevent or eventlet has patched the threads meanwhile."""
         self.timer: Timer
         self.reachability = Reachability(connect_within, driver.describe)
         self._fault: BaseException | None = None
@@ -174,7 +177,7 @@ class CriticalSection:
             self.driver.submit(command)
         except Exception as error:
             self.hub.failed(now(), command.id, "unknown")
-            theirs = raised_by_handler(error)
+            theirs = raised_by_program(error)
             if theirs is not None:
                 self.timer.schedule(now())
                 raise theirs from theirs.__cause__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import os
 from collections.abc import Callable
 
@@ -21,6 +22,20 @@ class Intents(CriticalSection):
     def check(self) -> None:
         """Raises if a call that waits is not possible here."""
         self.check_open()
+        self.check_threads()
+
+    def check_threads(self) -> None:
+        """Raises MisuseError if gevent or eventlet has patched the threads after the client was made: the
+        client's threads and its locks are of the old kind.
+        """
+        if _thread.allocate_lock is not self.allocate_lock:
+            by = str(getattr(_thread.allocate_lock, "__module__", "another package")).partition(".")[0]
+            raise MisuseError(
+                f"this client was made before {by} patched Python's threads, so this call would wait for "
+                "ever: make the client after the patch. It is best to patch in the program's first line",
+                543,
+                "cannot-wait",
+            )
 
     def check_open(self) -> None:
         """Raises if no call is possible: in another process, and on a client that is closed or has failed."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextvars import Context
 
 from .._fencepost import Event, Hub
 from ..errors import MisuseError
@@ -32,7 +33,7 @@ class LoopEngine(Engine):
 
     def check(self) -> None:
         """See Engine. It raises on a loop other than the client's, too."""
-        super().check()
+        self.check_open()
         self.check_loop()
 
     def check_loop(self) -> None:
@@ -109,9 +110,13 @@ class LoopEngine(Engine):
             self.on_loop(settle, future, True)
 
     def on_loop(self, callback: Callable[..., object], *arguments: object) -> None:
-        """Calls something on the loop. Any thread may call this, and finalizers may."""
+        """Calls something on the loop. Any thread may call this, and finalizers may.
+
+        As all that a client does for its tasks, it has a context without the variables of the calling task.
+        Otherwise a timer, and each timer that it starts, would have those of one request.
+        """
         try:
-            self.loop.call_soon_threadsafe(callback, *arguments)
+            self.loop.call_soon_threadsafe(callback, *arguments, context=Context())
         except RuntimeError:  # The loop is closed, so no task waits.
             pass
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from _thread import start_new_thread
 from collections.abc import Callable
+from contextvars import Context
 from functools import partial
 
 from ..hub._clock import now
@@ -21,7 +22,8 @@ class Alarm:
         self._loop = loop
         self._call = call
         self._when = loop.time() + max(0.0, seconds)
-        self._handle = loop.call_at(self._when, self._ring)
+        # The loop keeps a cancelled handle until its time, with its context.
+        self._handle = loop.call_at(self._when, self._ring, context=Context())
 
     def cancel(self) -> None:
         """Prevents the call."""
@@ -79,7 +81,7 @@ class LoopTimer:
             self._handle.cancel()
             self._handle = None
         if not self._stopped and self._due != NEVER:
-            self._handle = self._engine.loop.call_later(pause(self._due), self._fire)
+            self._handle = self._engine.loop.call_later(pause(self._due), self._fire, context=Context())
 
     def _fire(self) -> None:
         time = now()
@@ -89,7 +91,7 @@ class LoopTimer:
             if time - self._due > LATE:
                 # The loop reads what has come by now. The tick decides only what was due by `time`.
                 self._is_late = True
-                self._engine.loop.call_later(TURN / 1e6, self._tick, time)
+                self._engine.loop.call_later(TURN / 1e6, self._tick, time, context=Context())
                 return
             self._tick(time)
         else:

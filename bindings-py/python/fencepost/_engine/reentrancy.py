@@ -7,23 +7,30 @@ thread is the one that would have to read the answer.
 
 from __future__ import annotations
 
+import os
 import threading
 from functools import partial
 from weakref import ref
 
-
-class _Thread(threading.local):
-    serves = False
-
-
-_thread = _Thread()
+_threads: dict[type, threading.local] = {}
+"""For each class of thread-local data, which threads serve. There are two classes if gevent has patched
+Python's threads after this module was imported.
+"""
 _sections: dict[int, ref[threading.RLock]] = {}
 """The locks of the engines' critical sections."""
 
 
 def serve() -> None:
     """This thread reads answers or runs a timer."""
-    _thread.serves = True
+    threads = _threads.get(threading.local)
+    if threads is None:
+        threads = _threads.setdefault(threading.local, threading.local())
+    threads.serves = True
+
+
+def _serves() -> bool:
+    threads = _threads.get(threading.local)
+    return threads is not None and getattr(threads, "serves", False)
 
 
 def watch(section: threading.RLock) -> None:
@@ -35,10 +42,20 @@ def watch(section: threading.RLock) -> None:
 
 def may_wait() -> bool:
     """Whether this thread may wait: other threads read the answers meanwhile."""
-    if _thread.serves:
+    if _serves():
         return False
     for each in list(_sections.values()):
         section = each()
         if section is not None and section._is_owned():  # type: ignore[attr-defined]
             return False
     return True
+
+
+def _begin_anew() -> None:
+    """This process was forked. Its only thread serves no client, also if it is a copy of one that did."""
+    _threads.clear()
+    _sections.clear()
+
+
+if hasattr(os, "register_at_fork"):  # Not on Windows.
+    os.register_at_fork(after_in_child=_begin_anew)

@@ -1,34 +1,75 @@
-"""Exceptions of the program's signal handlers. Python runs a handler on the main thread at any moment, also
-inside a client library, which may take the handler's exception for an error of its connection.
+"""Exceptions of the program that come from outside of the call. Python runs a signal handler on the main
+thread at any moment. Time limits throw an exception into a thread, or into a greenlet of gevent or eventlet.
+This may be inside a client library, which may take the exception for an error of its connection.
 """
 
 from __future__ import annotations
 
 import signal
+import sys
 import threading
+from collections.abc import Iterator
 from functools import partial
 from types import CodeType
 from typing import Any
 
+_LIBRARIES = sys.stdlib_module_names | {
+    "eventlet",
+    "fencepost",
+    "gevent",
+    "greenlet",
+    "hiredis",
+    "kazoo",
+    "redis",
+}
+"""The packages whose code runs inside a call of a driver."""
 
-def raised_by_handler(error: BaseException) -> BaseException | None:
-    """The exception of a signal handler that is this error, or that a library has turned into it. None if no
-    handler has raised it.
+
+def raised_by_program(error: BaseException) -> BaseException | None:
+    """The exception of the program that is this error, or that a library has turned into it: a signal handler
+    has raised it, or the program has thrown it into this thread. None if there is no such exception.
     """
-    if threading.current_thread() is not threading.main_thread():
-        return None
-    codes = {_code_of(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
+    codes: set[CodeType | None] = set()
+    if threading.current_thread() is threading.main_thread():
+        codes = {_code_of(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
+    return next((each for each in _chain(error) if _is_of_handler(each, codes) or _is_thrown(each)), None)
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An exception, and those from which it was made."""
     seen: set[int] = set()
     each: BaseException | None = error
-    while codes and each is not None and id(each) not in seen:
+    while each is not None and id(each) not in seen:
         seen.add(id(each))
-        entry = each.__traceback__
-        while entry is not None:
-            if entry.tb_frame.f_code in codes:
-                return each
-            entry = entry.tb_next
+        yield each
         each = each.__cause__ or each.__context__
-    return None
+
+
+def _is_of_handler(error: BaseException, codes: set[CodeType | None]) -> bool:
+    entry = error.__traceback__
+    while entry is not None:
+        if entry.tb_frame.f_code in codes:
+            return True
+        entry = entry.tb_next
+    return False
+
+
+def _is_thrown(error: BaseException) -> bool:
+    """Whether it has a class that no library has, and comes from a line of a library. If code of the program
+    that a library calls raises it, such as a credential provider, its traceback has the frames of that code.
+    """
+    if _package(type(error).__module__) in _LIBRARIES:
+        return False
+    entry = error.__traceback__
+    while entry is not None:
+        if _package(entry.tb_frame.f_globals.get("__name__")) not in _LIBRARIES:
+            return False
+        entry = entry.tb_next
+    return True
+
+
+def _package(module: object) -> str:
+    return str(module).partition(".")[0]
 
 
 def _code_of(handler: Any) -> CodeType | None:

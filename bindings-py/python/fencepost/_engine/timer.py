@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import _thread
 import threading
-from _thread import start_new_thread
-from time import sleep
+import time
 
 from ..hub._clock import now
 from .engine import Engine
@@ -52,7 +52,7 @@ class ThreadTimer:
         if self._thread is None and not self._stopped:
             try:
                 # A finalizer may take no lock, and `threading` takes one to start a thread.
-                start_new_thread(self._begin, ())
+                _thread.start_new_thread(self._begin, ())
             except RuntimeError:  # The interpreter is shutting down.
                 pass
             return
@@ -79,14 +79,14 @@ class ThreadTimer:
     def _run(self) -> None:
         serve()
         while not self._stopped:
-            due, time = self._due, now()
-            if due <= time or self._engine.has_orphans:
-                if time - due > LATE:
-                    # The client reads what has come by now. The tick decides only what was due by `time`.
-                    sleep(TURN / 1e6)
+            due, present = self._due, now()
+            if due <= present or self._engine.has_orphans:
+                if present - due > LATE:
+                    # The client reads what has come by now. The tick decides only what was due by then.
+                    time.sleep(TURN / 1e6)
                 # The tick plans the next time.
                 self._due = NEVER
-                self._engine.tick(time)
+                self._engine.tick(present)
             else:
                 self._waiter.wait(None if due == NEVER else pause(due))
         # If a start was interrupted, there may be a second thread: it has to end, too.

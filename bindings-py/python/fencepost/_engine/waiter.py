@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import _thread
 import sys
-from _thread import allocate_lock
 
 
 class Waiter:
@@ -14,7 +14,8 @@ class Waiter:
     __slots__ = ("_lock",)
 
     def __init__(self) -> None:
-        self._lock = allocate_lock()
+        # By the name, because gevent may have patched the threads after this module was imported.
+        self._lock = _thread.allocate_lock()
         self._lock.acquire()
 
     def wake(self) -> None:

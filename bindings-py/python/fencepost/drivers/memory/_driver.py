@@ -35,6 +35,18 @@ _named: WeakValueDictionary[str, SharedServer] = WeakValueDictionary()
 _naming = threading.Lock()
 
 
+def _begin_anew() -> None:
+    """This process was forked. The servers are the parent's, and so are their sessions, which would never end
+    here. Another thread of the parent may have had the lock.
+    """
+    global _named, _naming
+    _named, _naming = WeakValueDictionary(), threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
+
+
 def shared(name: str) -> SharedServer:
     """The server of that name in this process. An empty name gives a new server each time."""
     if not name:

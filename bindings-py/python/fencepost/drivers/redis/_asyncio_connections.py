@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import Callable, Coroutine
+from contextvars import Context
 from typing import Any, ClassVar
 
 from redis.asyncio.retry import Retry
@@ -75,11 +76,18 @@ class DriverConnection:
         if writer is None:
             self._waiting.append((command, packed))
             if self._task is None:
-                self._task = self.loop.create_task(self._run(), name="fencepost redis")
+                self._task = Context().run(self._start)
                 self._task._log_destroy_pending = False  # type: ignore[attr-defined]
             return
         writer.write(packed)
         self.sent(command)
+
+    def _start(self) -> asyncio.Task[None]:
+        return self.loop.create_task(self._run(), name="fencepost redis")
+
+    def later(self, seconds: float, call: Callable[..., object], *arguments: object) -> asyncio.TimerHandle:
+        """Calls something later, without the variables of the task that sends a command now."""
+        return self.loop.call_later(seconds, call, *arguments, context=Context())
 
     def sent(self, command: Command) -> None:
         """A command was sent."""
@@ -288,9 +296,9 @@ class ScriptConnection(DriverConnection):
         if read is not None and due <= read:
             self.abort()
         elif due <= time:
-            self._overdue_timer = self.loop.call_later(TURN / 1e6, self._check_overdue, time)
+            self._overdue_timer = self.later(TURN / 1e6, self._check_overdue, time)
         else:
-            self._overdue_timer = self.loop.call_later((due - time) / 1e6, self._check_overdue)
+            self._overdue_timer = self.later((due - time) / 1e6, self._check_overdue)
 
 
 class SubscriptionConnection(DriverConnection):
@@ -350,8 +358,8 @@ class SubscriptionConnection(DriverConnection):
                 self.abort()
                 return
             self._writer.write(PING)
-            self._ping_timer = self.loop.call_later(ANSWER_WITHIN, self._check_silence)
+            self._ping_timer = self.later(ANSWER_WITHIN, self._check_silence)
         elif due <= time:
-            self._ping_timer = self.loop.call_later(TURN / 1e6, self._check_silence, time)
+            self._ping_timer = self.later(TURN / 1e6, self._check_silence, time)
         else:
-            self._ping_timer = self.loop.call_later((due - time) / 1e6, self._check_silence)
+            self._ping_timer = self.later((due - time) / 1e6, self._check_silence)

@@ -16,7 +16,7 @@ from ..._engine.contender import Contender
 from ..._engine.driver import EnginePort
 from ..._fencepost import Address, Command, Hub
 from ._asyncio_connections import ScriptConnection, SubscriptionConnection
-from ._settings import address_of, check_files, client_settings
+from ._settings import address_of, check_pool, client_settings
 
 
 class AsyncRedisDriver:
@@ -25,7 +25,7 @@ class AsyncRedisDriver:
     inline = False
 
     def __init__(self, client: Any) -> None:
-        check_files(client.connection_pool)
+        check_pool(client.connection_pool)
         self.hub = Hub("redis", id(client))
         self._pool = client.connection_pool
         self._scripts: ScriptConnection

@@ -14,13 +14,13 @@ import redis
 
 from ..._engine.contender import Contender, State
 from ..._engine.driver import EnginePort
-from ..._engine.signals import raised_by_handler
+from ..._engine.signals import raised_by_program
 from ..._fencepost import Address, Command, Hub, is_from_replica
 from ...hub._clock import now
 from ._background import Background
 from ._connection_pool import ConnectionPool
 from ._errors import answer, failure
-from ._settings import ANSWER_WITHIN, SILENT_AFTER, address_of, check_files, client_settings
+from ._settings import ANSWER_WITHIN, SILENT_AFTER, address_of, check_pool, client_settings
 from ._wire import pack
 
 
@@ -28,7 +28,7 @@ class RedisDriver:
     """Carries out commands with the settings of a ``redis.Redis`` of the program or of its own."""
 
     def __init__(self, client: Any) -> None:
-        check_files(client.connection_pool)
+        check_pool(client.connection_pool)
         self.inline = getattr(client.connection_pool, "service_name", None) is None
         """False with sentinels: redis-py asks them without a limit, so the background thread does that, and
         not a waiting thread with a timeout.
@@ -60,8 +60,8 @@ class RedisDriver:
         self._background.submit(command)
 
     def _interrupted(self, id: int, connection: Any, sent: bool) -> None:
-        """A signal handler of the program has raised an exception. The answer may still come, so no other
-        command may use this connection.
+        """An exception of the program has come in between. The answer may still come, so no other command may
+        use this connection.
         """
         if connection is not None:
             connection.disconnect()
@@ -93,7 +93,7 @@ class RedisDriver:
             connection._sock.settimeout(limit)
             value = connection.read_response(disable_decoding=True)
         except Exception as error:
-            theirs = raised_by_handler(error)
+            theirs = raised_by_program(error)
             if theirs is not None:
                 self._interrupted(id, connection, sent)
                 raise theirs from theirs.__cause__

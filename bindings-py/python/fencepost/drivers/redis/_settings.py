@@ -48,7 +48,20 @@ def client_settings(address: Address) -> dict[str, Any]:
     }
 
 
-def check_files(pool: Any) -> None:
+def check_pool(pool: Any) -> None:
+    """Raises ConfigError for a pool on which no acquire can succeed."""
+    if not getattr(pool, "is_master", True):
+        name = pool.service_name
+        raise ConfigError(
+            f"the redis-py client is one of slave_for({name!r}), and replicas refuse all writes. Give the "
+            f"client of master_for({name!r})",
+            110,
+            "invalid-option",
+        )
+    _check_files(pool)
+
+
+def _check_files(pool: Any) -> None:
     """Raises ConfigError if a file for TLS is missing. redis-py would look for it at each attempt to connect,
     so an acquire would wait until its limit.
     """
