@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { describe, test } from "node:test";
 
 import { Cluster, Redis } from "ioredis";
+import Redis5 from "ioredis-5";
 import { createClient, createClientPool, createCluster, createSentinel } from "redis";
 import { createClient as createClient4, createCluster as createCluster4 } from "redis-4";
 import { createClient as createClient5, createSentinel as createSentinel5 } from "redis-5";
@@ -217,6 +218,7 @@ test("what is no client of one server is refused by name", async () => {
   const sentinel = { name: "main", sentinelRootNodes: [{ host: "127.0.0.1", port: 1 }] };
   const cluster = new Cluster([{ host: "127.0.0.1", port: 1 }], { lazyConnect: true });
   const redis = new Redis(url, { lazyConnect: true });
+  const replica = { sentinels: [{ host: "127.0.0.1", port: 1 }], name: "main", role: "slave", lazyConnect: true };
   for (const [object, why] of [
     [createCluster({ rootNodes: [{ url }] }), /cluster/],
     [createCluster4({ rootNodes: [{ url }] }), /cluster/],
@@ -228,6 +230,8 @@ test("what is no client of one server is refused by name", async () => {
     [createClient4({ url, legacyMode: true }), /node-redis 4/],
     [createClient({ url }).legacy(), /legacy/],
     [createClient5({ url }).legacy(), /legacy/],
+    [new Redis(replica), /role: "slave"/],
+    [new Redis5(replica), /role: "slave"/],
     [redis.pipeline(), /takes a client/],
   ]) {
     assert.throws(

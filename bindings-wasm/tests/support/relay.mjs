@@ -73,6 +73,10 @@ export async function relay(t, target, on = "127.0.0.1") {
     get accepted() {
       return state.accepted;
     },
+    /** How many connections there are. */
+    get open() {
+      return pairs.size;
+    },
     /** What has come of clients, a Buffer for each connection in the order in which they were made. */
     get asked() {
       return state.asked.map((chunks) => Buffer.concat(chunks));

@@ -10,6 +10,7 @@ import type { RedisValue } from "../../hub/hub.js";
 import type { Argument } from "../../hub/arguments.js";
 import { isError } from "../../realms.js";
 import { type Classified, type Library, type Progress, type Session, Unsent, binary, bytes } from "./library.js";
+import { ONCE, Sentinels, type Watched } from "./sentinels.js";
 
 type Listener = (...event: unknown[]) => void;
 
@@ -27,14 +28,14 @@ interface Condition {
 }
 
 /** What the driver uses of a client of ioredis. */
-export interface IoRedis {
+export interface IoRedis extends Watched {
   readonly status: string;
   readonly isCluster?: boolean;
   /** Of the present connection; null before the first one. */
   readonly condition?: Condition | null;
   /** Of the last connection, while the client makes the next one, which gets the same database. */
   readonly prevCondition?: Condition | null;
-  readonly options?: { readonly db?: number | undefined } | undefined;
+  readonly options?: Watched["options"] & { readonly db?: number | undefined };
   readonly stream?: Stream | undefined;
   connect(): Promise<void>;
   disconnect(reconnect?: boolean): void;
@@ -73,6 +74,7 @@ export const OURS = {
   stringNumbers: false,
   commandTimeout: undefined,
   monitor: false,
+  ...ONCE,
 };
 
 const UNWRITEABLE = "Stream isn't writeable and enableOfflineQueue options is false";
@@ -154,9 +156,12 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
           leave();
         }
       };
+      // A client that notices a failover leaves the old server, which may still answer.
+      const follows = given?.options?.failoverDetector === true;
       const forget = () => {
         given?.off("end", leave);
         given?.off("select", moved);
+        given?.off("close", leave);
       };
       client.on("end", () => {
         forget();
@@ -180,6 +185,9 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
         opened = true;
         given?.on("end", leave);
         given?.on("select", moved);
+        if (follows) {
+          given.on("close", leave);
+        }
         moved();
         return session(client, handlers, () => {
           opened = false;
@@ -199,7 +207,11 @@ function isSummary(error: unknown): boolean {
 
 /** The connections of the driver in place of a client of the program. */
 export function inPlaceOf(client: IoRedis): Library {
-  return library((overrides) => client.duplicate({ ...overrides, db: databaseOf(client) }), client);
+  const sentinels = new Sentinels(client);
+  return library(
+    (overrides) => sentinels.watch(client.duplicate({ ...overrides, ...sentinels.options(), db: databaseOf(client) })),
+    client,
+  );
 }
 
 /** The database that a client uses. Its options do not say it after a `select()`. */

@@ -17,6 +17,12 @@ const has =
 
 const ONE_SERVER = "give a client of the one server that the locks are on";
 
+/** Whether a client of ioredis asks its sentinels for replicas. Without sentinels, ioredis ignores the role. */
+function isOfReplicas(client: object): boolean {
+  const { options } = client as { options?: { sentinels?: unknown; role?: unknown } };
+  return Array.isArray(options?.sentinels) && options.role === "slave";
+}
+
 const ROWS: readonly Row[] = [
   {
     when: (client) => (client as { isCluster?: unknown }).isCluster === true || has("slots", "masters")(client),
@@ -26,6 +32,10 @@ const ROWS: readonly Row[] = [
     // The second is what such a client lends: one connection to the server that leads at present.
     when: (client) => has("getMasterNode")(client) || has("sendCommand", "release")(client),
     why: `a sentinel client of node-redis cannot be used: ${ONE_SERVER}, or an ioredis client with sentinels`,
+  },
+  {
+    when: isOfReplicas,
+    why: 'a client of replicas (role: "slave") cannot be used, because replicas refuse all writes: give a client with role: "master"',
   },
   { when: has("totalClients"), why: "a pool of node-redis cannot be used: give one client" },
   {
