@@ -1200,7 +1200,8 @@ typedef struct fencepost_record {
      */
     uint64_t takeovers;
     /**
-     * The lease ends at this time; 0 if there is none.
+     * The lease ends at this time; 0 if there is none, or if it has ended on ZooKeeper. `UINT64_MAX` on ZooKeeper while
+     * it lasts: as long as the session of its process.
      */
     uint64_t lease_end;
     /**

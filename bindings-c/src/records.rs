@@ -69,7 +69,8 @@ pub struct fencepost_record {
     pub fence: u64,
     /// How many takeovers the operation has had.
     pub takeovers: u64,
-    /// The lease ends at this time; 0 if there is none.
+    /// The lease ends at this time; 0 if there is none, or if it has ended on ZooKeeper. `UINT64_MAX` on ZooKeeper while
+    /// it lasts: as long as the session of its process.
     pub lease_end: u64,
     /// The last millisecond of the record's retention; 0 if the retention has no end, or if the server has
     /// not reported it.

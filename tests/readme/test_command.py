@@ -115,3 +115,10 @@ def test_the_reference_has_the_outcomes_and_events() -> None:
     known |= set(re.findall(r'LOST: &str = "([a-z-]+)"', sources["mod.rs"]))
     paragraph = section("Events").split("`outcome` is ")[1].split(". ")[0]
     assert known == set(re.findall(r"`([a-z-]+)`", paragraph))
+
+
+def test_the_reference_has_the_members_of_a_record() -> None:
+    source = (ROOT / "cli/src/record/look.rs").read_text().split("fn as_json")[1].split("\n    }\n")[0]
+    rows = re.findall(r"^\| (`[^|]+`) \|", section("record").split("| member |")[1], re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert named == set(re.findall(r'^ +"(\w+)": ', source, re.MULTILINE))

@@ -22,7 +22,10 @@ export interface RecordData {
    * it.
    */
   readonly policy: "retake" | "block" | "indeterminate";
-  /** When the lease ends; 0 if there is none. */
+  /**
+   * When the lease ends; 0 if there is none, or if it has ended on ZooKeeper. `Infinity` on ZooKeeper while it lasts: as
+   * long as the session of its process.
+   */
   readonly leaseEnd: number;
   /** The last millisecond of the record's retention; 0 if the server has not reported it. */
   readonly keptUntil: number;
@@ -74,7 +77,7 @@ export function record(
     fence,
     takeovers,
     policy: POLICIES[policy] ?? "retake",
-    leaseEnd,
+    leaseEnd: leaseEnd > Number.MAX_SAFE_INTEGER ? Infinity : leaseEnd,
     keptUntil,
     version,
     guard,

@@ -9,7 +9,6 @@ use std::{
 
 use clap::Args;
 use fencepost::{Record, RecordState};
-use fencepost_core::url::Address;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -59,7 +58,7 @@ impl Look {
             fs::write(file, result)
                 .map_err(|error| Failure::usage(format!("cannot write {}: {error}", file.display())))?;
         }
-        let lease = Lease::of(&record, url);
+        let lease = Lease::of(&record);
         let now = now();
         let text = if self.json {
             format!("{:#}", self.as_json(&record, lease, now))
@@ -147,8 +146,8 @@ impl Look {
         let (lease_end, lease_left) = match lease {
             Lease::None => (some(record.lease_end), None),
             Lease::Ended => (None, Some(0)),
-            // A number that is not 0, for a reader that compares it with 0.
-            Lease::OfSession => (None, Some(record.lease_end.saturating_sub(now).max(1))),
+            // For a reader that compares it with 0.
+            Lease::OfSession => (None, Some(1)),
             Lease::Until(end) => (Some(end), Some(end.saturating_sub(now))),
         };
         json!({
@@ -182,18 +181,17 @@ enum Lease {
     /// No attempt runs.
     None,
     Ended,
-    /// The servers keep the session of another client, and do not say how long.
+    /// As long as the session of its process: no server says how long.
     OfSession,
     /// A moment by the server's clock.
     Until(u64),
 }
 
 impl Lease {
-    fn of(record: &Record, url: &str) -> Self {
-        let on_zookeeper = matches!(Address::parse(url), Ok(Address::ZooKeeper { .. }));
+    const fn of(record: &Record) -> Self {
         match (record.state, record.lease_end) {
             (RecordState::Running, 0) => Self::Ended,
-            (RecordState::Running, _) if on_zookeeper => Self::OfSession,
+            (RecordState::Running, Record::LEASE_OF_SESSION) => Self::OfSession,
             (RecordState::Running, end) => Self::Until(end),
             _ => Self::None,
         }

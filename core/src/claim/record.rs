@@ -113,7 +113,8 @@ pub struct Record {
     pub token: Option<Token>,
     /// What happens at the end of a lease.
     pub policy: Policy,
-    /// The lease lasts until just before this moment; 0 if there is none.
+    /// The lease lasts until just before this moment; 0 if there is none, or if it has ended on ZooKeeper.
+    /// [`LEASE_OF_SESSION`](Self::LEASE_OF_SESSION) if its end is not known.
     pub lease_end: u64,
     /// How long the record is kept after it was last written; positive.
     pub retention: u64,
@@ -128,6 +129,9 @@ pub struct Record {
 }
 
 impl Record {
+    /// The end of a lease that lasts as long as the session of its process, on ZooKeeper: no server knows that moment.
+    pub const LEASE_OF_SESSION: u64 = u64::MAX;
+
     /// A record that says nothing but its state and its attempt.
     #[must_use]
     pub const fn new(state: State, attempt: AttemptId) -> Self {

@@ -54,6 +54,14 @@ pub(super) fn read(
     Ok(Some(record))
 }
 
+/// Hides the end of a running lease from a reader. [`read`] knows only that the lease lasts, and an operator who took its
+/// estimate for the end would free an operation that runs.
+pub(super) fn hide_lease_end(record: &mut Record) {
+    if record.state == State::Running && record.lease_end > 0 {
+        record.lease_end = Record::LEASE_OF_SESSION;
+    }
+}
+
 /// The bytes of a record, or of no record. `claimed_by` is the moment until which a token had to be claimed.
 pub(super) fn write(record: Option<&Record>, claimed_by: Option<u64>) -> Vec<u8> {
     form::encode(

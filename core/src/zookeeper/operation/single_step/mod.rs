@@ -31,6 +31,7 @@ use super::{
     },
     exchange::{Exchange, Progress, Wire},
     settings::StepSettings,
+    stored,
 };
 
 /// A machine that makes one request about an operation or a value.
@@ -141,6 +142,13 @@ impl SingleStep {
                 self.failures = self.failures.saturating_add(1);
             }
             Progress::Answered(answer) => match outcome::of_step(answer, &self.settings.step, self.attempt) {
+                Ok(Event::Looked {
+                    record: Some(mut record),
+                }) => {
+                    stored::hide_lease_end(&mut record);
+                    let record = Some(record);
+                    self.finish(Event::Looked { record });
+                }
                 Ok(event) => self.finish(event),
                 Err((reason, cause)) => self.refuse(reason, cause),
             },
