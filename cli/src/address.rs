@@ -7,19 +7,9 @@ const VARIABLE: &str = "FENCEPOST_URL";
 /// The server of `memory:` is a part of one process.
 const MEMORY: &str = "memory: is a server inside one process, which no other process sees: give the address of a server, such as redis://HOST:PORT or zk://HOST:PORT/PREFIX";
 
-/// Errors of the parser would be about another part of the address, and hide a password together with the mistake.
-const SPACES: &str = "the address begins or ends with a space or a line break: remove it (`echo` ends a secret with a line break, `printf` does not)";
-const QUOTED: &str = "the address begins with a quotation mark: remove the marks (`docker run --env-file` does not remove them)";
-
 /// The address of a server that other processes can use, too.
 pub(crate) fn address(before: Option<String>, after: Option<String>) -> Result<String, &'static str> {
     let url = given(before, after)?;
-    if url.trim() != url {
-        return Err(SPACES);
-    }
-    if url.starts_with(['"', '\'']) {
-        return Err(QUOTED);
-    }
     let (scheme, _) = url.split_once(':').unwrap_or_default();
     if scheme.eq_ignore_ascii_case("memory") {
         return Err(MEMORY);

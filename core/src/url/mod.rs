@@ -99,6 +99,15 @@ impl Address {
     /// # Errors
     /// [`ConfigError`] that says what is wrong. It contains neither users nor passwords.
     pub fn parse(url: &str) -> Result<Self, ConfigError> {
+        let mut ends = url.bytes().take(1).chain(url.bytes().last());
+        if ends.any(|byte| matches!(byte, 0..=b' ' | b'"' | b'\'')) {
+            // From a file that `echo` has written, or of variables with quotes. Without this check, the error would be
+            // about the port, or about the prefix at the first acquire.
+            return Err(ConfigError::InvalidUrl {
+                url: HIDDEN.into(),
+                why: "remove the space, line break or quotation mark around it".into(),
+            });
+        }
         let (scheme, rest) = text::split(url, b':').unwrap_or((url, ""));
         let is = |known: &str| scheme.eq_ignore_ascii_case(known) && text::has(url, b':');
         if is("memory") {
