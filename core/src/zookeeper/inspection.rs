@@ -9,7 +9,9 @@
 //! A contender to break is named by its node *and* its fence. So the inspection spares another contender that took over
 //! the path before the read. ZooKeeper deletes by path and version, not by fence. So a path that is used again (a
 //! single node's; in the layout `plain` also after its directory was reaped) can change hands between the read and the
-//! delete. In other layouts at most the same attempt has created the node again, with another fence.
+//! delete. In other layouts at most the same attempt has created the node again, with another fence. In `plain`, a name in
+//! a list may also be another contender's when the node is read: then the position, and so whether it holds, is that of the
+//! earlier one.
 
 mod inputs;
 mod places;
@@ -247,10 +249,12 @@ impl Inspection {
             (Phase::Looking(_), Answer::Data { data, stat }) => self.act(&data, stat),
             (Phase::Looking(_), Answer::Error(code::NO_NODE)) => self.gone("it has gone"),
             (Phase::Acting(_, found), Answer::Done) => self.found(Vec::from([found])),
-            (Phase::Acting(_, found), Answer::Error(code::NO_NODE)) => match self.settings.action {
-                Action::Revoke { .. } => self.no_contender("it has gone"),
-                _ => self.found(Vec::from([found])),
-            },
+            // After a move, this may be the answer to an earlier request: the client reads the node again.
+            (phase @ Phase::Acting(..), Answer::Error(code::NO_NODE)) => {
+                self.phase = phase;
+                self.doubt();
+                self.again(now);
+            }
             (_, Answer::Error(error)) => self.failed(now, id, error, "looking at the lock"),
             (phase, _) => {
                 let expected = match phase {

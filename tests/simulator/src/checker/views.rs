@@ -3,7 +3,7 @@
 //!
 //! - Each contender in a list was shown as it is listed (its node, its fence, its session or the rest of its lease, whether it shares, and
 //!   whether it had its turn) at one of the requests between the operation and the answer. These requests differ from contender to contender,
-//!   so a list does not show one moment.
+//!   so a list does not show one moment. If a name was used again meanwhile, the list may say whether the earlier contender had its turn.
 //! - A contender that is listed as the holder of a permit may never have held it. But fewer older contenders than there are permits were shown
 //!   at all of these requests: the others were leaving.
 //! - A contender that was shown at all of these requests is in the list.
@@ -137,7 +137,12 @@ impl Views {
         };
         let invented = list.iter().find(|found| {
             let room = |one: &Shown| one.permits.is_some_and(|permits| older(found) < permits.into());
-            let holds = |one: &Shown| one.holds == found.holds || found.holds && room(one);
+            let before = |one: &Shown| {
+                let same_name = |other: &&Shown| other.node == one.node && other.fence != one.fence;
+                let mut others = self.ever.iter().filter(same_name);
+                others.any(|other| other.holds == found.holds)
+            };
+            let holds = |one: &Shown| one.holds == found.holds || found.holds && room(one) || before(one);
             let was = |one: &Shown| is(found, one) && one.left == found.expires_in && holds(one);
             !self.ever.iter().any(was)
         });

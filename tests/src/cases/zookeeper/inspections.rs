@@ -21,6 +21,9 @@ cases! { "zookeeper":
     plain_found, "In the plain layout a node's data begin with the attempt: the identifier follows it.";
     reader_broken, "A reader is broken, and found to be one.";
     broken_before, "The contender to break is gone when the delete comes: it counts as broken all the same.";
+    break_answered_with_another_answer,
+        "After a move, the answer to the delete may belong to an earlier request: the contender is read, and \
+         deleted again.";
     broken_without_an_answer,
         "The delete has no answer, and then the contender is gone: it counts as broken.",
         "a lost reply was reported as: this contender no longer exists";
@@ -163,10 +166,17 @@ fn reader_broken(story: &mut Recorder) {
 
 fn broken_before(story: &mut Recorder) {
     act_on(story, "break", "_c_b-__WRIT__0000000003");
-    story
-        .returns(&["delete"])
-        .error("delete", code::NO_NODE)
-        .returns(&["found"]);
+    story.returns(&["delete"]).error("delete", code::NO_NODE);
+    story.timeout().returns(&["get"]);
+    story.error("get", code::NO_NODE).returns(&["found"]);
+}
+
+fn break_answered_with_another_answer(story: &mut Recorder) {
+    act_on(story, "break", "_c_b-__WRIT__0000000003");
+    story.returns(&["delete"]).error("delete", code::NO_NODE);
+    story.timeout().returns(&["get"]);
+    reads(story, &[("till 3", 3, 43)]);
+    story.returns(&["delete"]).done("delete").returns(&["found"]);
 }
 
 fn broken_without_an_answer(story: &mut Recorder) {
@@ -186,7 +196,10 @@ fn broken_over_a_lost_connection(story: &mut Recorder) {
 fn revoked_too_late(story: &mut Recorder) {
     act_on(story, "revoke", "_c_b-__WRIT__0000000003");
     story.returns(&["set"]).error("set", code::NO_NODE);
-    story.returns(&["refused no-contender"]);
+    story.timeout().returns(&["get"]);
+    story
+        .error("get", code::NO_NODE)
+        .returns(&["refused no-contender"]);
 }
 
 fn inspection_answered_in_another_session(story: &mut Recorder) {
