@@ -69,13 +69,8 @@ fn timeout_while_unproved(story: &mut Recorder) {
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).created(4, 42);
     story.children(&[&own(key, 4)]).waits_for(Some("acquire-timeout"));
-    story.timeout().returns(&[]).waits_for(Some("renew"));
-    story
-        .timeout()
-        .returns(&["sync"])
-        .done("sync")
-        .returns(&["check"]);
-    story.checked().returns(&["acquired", "acquired"]);
+    story.timeout().returns(&[]);
+    proved(story).returns(&["acquired", "acquired"]);
 }
 
 fn permit_while_unproved(story: &mut Recorder) {
@@ -106,9 +101,7 @@ fn first_in_the_queue(story: &mut Recorder, key: u64) {
 /// The acquire timeout ends, and then the session's proof comes.
 fn permit_with_the_proof(story: &mut Recorder, key: u64) {
     story.waits_for(Some("acquire-timeout")).timeout().returns(&[]);
-    story.waits_for(Some("renew")).timeout().returns(&["sync"]);
-    story.done("sync").returns(&["check"]).checked();
-    story.returns(&["create", "children"]);
+    proved(story).returns(&["create", "children"]);
     // The original acquire timeout is over.
     story.input(Input::Timeout).returns(&[]);
     take(story, key, &[]);
@@ -123,13 +116,8 @@ fn many_locks_while_unproved(story: &mut Recorder) {
     story.children(&[&own(key, 3)]).present(41);
     story.children(&[&own(key, 8)]).present(41).returns(&[]);
     story.waits_for(Some("acquire-timeout"));
-    story.timeout().returns(&[]).waits_for(Some("renew"));
-    story
-        .timeout()
-        .returns(&["sync"])
-        .done("sync")
-        .returns(&["check"]);
-    story.checked().returns(&["acquired"]);
+    story.timeout().returns(&[]);
+    proved(story).returns(&["acquired"]);
 }
 
 fn timeout_behind_a_standstill(story: &mut Recorder) {
