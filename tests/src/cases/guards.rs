@@ -106,6 +106,10 @@ const GUARDS: &[(&str, &str)] = &[
         redis/shutdown-leaves-nothing redis/timeout-while-asking",
     ),
     (
+        "S9",
+        "zookeeper/break-answered-with-another-answer zookeeper/broken-before zookeeper/revoked-too-late",
+    ),
+    (
         "L1",
         "zookeeper/owner-writes-and-reads zookeeper/owner-downgrades zookeeper/owner-contends-anew
         zookeeper/permit-while-unproved zookeeper/permit-tried-while-unproved
