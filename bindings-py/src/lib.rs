@@ -1,6 +1,7 @@
 //! The hub for Python. It converts values and makes no decisions. `python/fencepost/_fencepost.pyi` has the
 //! documentation for users.
 
+mod ending;
 mod errors;
 mod hub;
 mod memory;
@@ -20,6 +21,7 @@ mod _fencepost {
 
     #[pymodule_export]
     use super::{
+        ending::Ending,
         errors::misuse,
         hub::{Hub, check_timeout},
         memory::{MemoryMessage, MemoryNode, MemoryServer, MemorySession},

@@ -62,34 +62,47 @@ async def wait_until_async(condition: Callable[[], Any], what: str) -> Any:
         await asyncio.sleep(0.005)
 
 
-@contextmanager
-def interrupted(after: int) -> Iterator[list[str]]:
-    """Raises KeyboardInterrupt in this thread at a call of, or return from, the package's functions: there
-    Ctrl-C may come. Gives a list that has the place afterwards, if there was one. Not in a finalizer, where
-    Python itself drops the exception.
+class Interrupted:
+    """A block in which KeyboardInterrupt is raised once in this thread, and dropped after the block: at a
+    call of, or return from, the package's functions. There Ctrl-C may come. Gives a list that has the place
+    afterwards, if there was one. Not in a finalizer, where Python itself drops the exception.
+
+    ``kept`` is a list that gets the exception, as a shell keeps the last one. Then it is raised only at
+    calls. At a return, the frame of ``_trace`` refers to the result; without this test, no frame would.
     """
-    places: list[str] = []
-    package = str(Path(fencepost.__file__).parent)
-    count = 0
 
-    def trace(frame, event, argument):  # type: ignore[no-untyped-def]
-        nonlocal count
-        if not frame.f_code.co_filename.startswith(package):
+    # A generator with @contextmanager would keep the exception until the next collection: since Python 3.12,
+    # one that catches it leaves a cycle of the exception, its own frame, and the frame that has thrown it in.
+
+    def __init__(self, after: int, kept: list[BaseException] | None = None) -> None:
+        self._after = after
+        self._kept = kept
+        self._events = ("call", "return") if kept is None else ("call",)
+        self._count = 0
+        self._places: list[str] = []
+        self._package = str(Path(fencepost.__file__).parent)
+
+    def _trace(self, frame: FrameType, event: str, argument: object) -> Any:
+        if not frame.f_code.co_filename.startswith(self._package):
             return None
-        if event in ("call", "return") and not in_finalizer(frame):
-            count += 1
-            if count == after:
-                places.append(f"{event} {frame.f_code.co_name}")
+        if event in self._events and not in_finalizer(frame):
+            self._count += 1
+            if self._count == self._after:
+                self._places.append(f"{event} {frame.f_code.co_name}")
                 raise KeyboardInterrupt
-        return trace
+        return self._trace
 
-    sys.settrace(trace)
-    try:
-        yield places
-    except KeyboardInterrupt:
-        pass
-    finally:
+    def __enter__(self) -> list[str]:
+        sys.settrace(self._trace)
+        return self._places
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
         sys.settrace(None)
+        if not isinstance(error, KeyboardInterrupt):
+            return False
+        if self._kept is not None:
+            self._kept.append(error)
+        return True
 
 
 def in_finalizer(frame: FrameType | None) -> bool:

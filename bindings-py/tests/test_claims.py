@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import pickle
 import threading
@@ -24,9 +25,9 @@ from support import (
     LONG_RESULT,
     SHORT,
     Control,
+    Interrupted,
     Program,
     RedisBackend,
-    interrupted,
     wait_until,
 )
 
@@ -287,8 +288,22 @@ def test_a_claim_cannot_be_copied(payments: fencepost.Idempotency) -> None:
 
 @pytest.mark.parametrize("after", range(1, 260, 7))
 def test_an_interrupt_leaves_nothing_running(payments: fencepost.Idempotency, after: int) -> None:
-    with interrupted(after), payments.claim("order-17") as claim:
+    with Interrupted(after), payments.claim("order-17") as claim:
         claim.complete(17)
     with payments.claim("order-17", timeout=LONG) as claim:
         assert claim.takeovers <= 1
         assert not claim.replayed or claim.result == 17
+
+
+def test_a_kept_interrupt_of_an_exit_leaves_the_operation(payments: fencepost.Idempotency) -> None:
+    for after in itertools.count(1):
+        claim = payments.claim(f"order-{after}")
+        kept: list[BaseException] = []
+        with Interrupted(after, kept) as places:
+            claim.__exit__(None, None, None)
+        with payments.claim(f"order-{after}", timeout=LONG) as next_claim:
+            assert next_claim.takeovers <= 1
+        if not places:
+            break
+        assert len(kept) == 1
+    assert after > 10

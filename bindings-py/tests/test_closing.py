@@ -19,8 +19,8 @@ from support import (
     LONG,
     Backend,
     Control,
+    Interrupted,
     RedisBackend,
-    interrupted,
     options,
     sockets,
     wait_until,
@@ -232,7 +232,7 @@ def test_an_interrupted_close_is_finished(server: Backend, connect: Connect, aga
         client = fencepost.connect(server.url)
         name = server.name(f"place{after}")
         grant = client.lock(name, **options(server, 60)).acquire(timeout=LONG)
-        with interrupted(after) as places:
+        with Interrupted(after) as places:
             client.close()
         if again or not client.closed:
             client.close()

@@ -9,7 +9,7 @@ from typing import Any
 import fencepost
 import pytest
 from conftest import Connect
-from support import BRIEF, LONG, Backend, Control, ZooKeeperBackend, interrupted, wait_until, with_session
+from support import BRIEF, LONG, Backend, Control, Interrupted, ZooKeeperBackend, wait_until, with_session
 from test_kinds import Pair, pair, place, take
 
 __all__ = ["pair", "place"]
@@ -172,7 +172,7 @@ def test_an_interrupted_first_acquire_makes_room(
 def test_an_interrupt_anywhere_leaves_no_hold(backend: Backend, clients: Pair, after: int) -> None:
     mine = clients[0].lock(backend.name(), owner="request-17")
     outer = take(mine)
-    with interrupted(after), mine.hold():
+    with Interrupted(after), mine.hold():
         pass
     assert outer.is_valid
     gc.collect()

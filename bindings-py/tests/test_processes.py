@@ -16,10 +16,10 @@ from support import (
     LONG,
     PROGRAMS,
     Backend,
+    Interrupted,
     Program,
     RedisBackend,
     ZooKeeperBackend,
-    interrupted,
     options,
     wait_until,
 )
@@ -98,7 +98,7 @@ def test_an_interrupt_anywhere_leaves_no_lock(backend: Backend, connect: Connect
     lock = client.lock(backend.name(), **options(backend, 2))
     with lock:
         pass
-    with interrupted(after), lock.hold() as grant:
+    with Interrupted(after), lock.hold() as grant:
         grant.extend()
     grant = None  # type: ignore[assignment]
     with connect(backend.url).lock(backend.name()).hold(timeout=10):
@@ -155,7 +155,7 @@ def test_an_interrupt_at_any_place_leaves_the_lock_free(
     for after in itertools.count(1):
         name = backend.name(f"place{after}")
         lock = ours.lock(name, answer_within=60, **options(backend, 120))
-        with interrupted(after) as places:
+        with Interrupted(after) as places:
             use(lock)
         grant = theirs.lock(name).acquire(timeout=LONG)
         assert grant is not None, places
@@ -163,3 +163,44 @@ def test_an_interrupt_at_any_place_leaves_the_lock_free(
         if not places:
             break
     assert after > 20
+
+
+@pytest.mark.parametrize("use", [by_block, by_scope])
+def test_a_kept_interrupt_keeps_no_lock(
+    server: Backend, connect: Connect, use: Callable[[fencepost.Lock], None]
+) -> None:
+    """A shell keeps the last exception, and so the frames that refer to the grant."""
+    ours, theirs = (connect(server.url) for _ in range(2))
+    use(ours.lock(server.name("first")))
+    for after in itertools.count(1):
+        name = server.name(f"place{after}")
+        lock = ours.lock(name, answer_within=60, **options(server, 120))
+        kept: list[BaseException] = []
+        with Interrupted(after, kept) as places:
+            use(lock)
+        grant = theirs.lock(name).acquire(timeout=LONG)
+        assert grant is not None, places
+        grant.release()
+        if not places:
+            break
+        assert len(kept) == 1
+    assert after > 20
+
+
+def test_a_kept_interrupt_of_an_exit_keeps_no_lock(server: Backend, connect: Connect) -> None:
+    """Even before the first line of ``__exit__``, and while the program has the grant."""
+    ours, theirs = (connect(server.url) for _ in range(2))
+    for after in itertools.count(1):
+        name = server.name(f"place{after}")
+        grant = ours.lock(name, answer_within=60, **options(server, 120)).acquire()
+        assert grant is not None
+        kept: list[BaseException] = []
+        with Interrupted(after, kept) as places:
+            grant.__exit__(None, None, None)
+        other = theirs.lock(name).acquire(timeout=LONG)
+        assert other is not None, places
+        other.release()
+        if not places:
+            break
+        assert len(kept) == 1
+    assert after > 10

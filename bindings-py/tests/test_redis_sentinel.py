@@ -129,6 +129,23 @@ def test_sentinels_that_say_nothing(silent: list[tuple[str, int]]) -> None:
     own.close()
 
 
+async def test_a_silent_sentinel_before_another_one(
+    redis_server: RedisBackend, sentinel: int, silent: list[tuple[str, int]]
+) -> None:
+    sentinels = [*silent, ("127.0.0.1", sentinel)]
+    own: Any = Sentinel(sentinels).master_for("stock")  # type: ignore[no-untyped-call]
+    with fencepost.Client(own) as client, client.lock(redis_server.name()).hold(timeout=LONG) as grant:
+        assert grant.is_valid
+    own.close()
+    aown: Any = AsyncSentinel(sentinels).master_for("stock")  # type: ignore[no-untyped-call]
+    async with (
+        fencepost.asyncio.Client(aown) as aclient,
+        aclient.lock(redis_server.name()).hold(timeout=LONG) as agrant,
+    ):
+        assert agrant.is_valid
+    await aown.aclose()
+
+
 async def test_sentinels_that_say_nothing_below_a_loop(silent: list[tuple[str, int]]) -> None:
     own: Any = AsyncSentinel(silent).master_for("stock")  # type: ignore[no-untyped-call]
     async with fencepost.asyncio.Client(own, connect_timeout=0.5) as client:

@@ -1,12 +1,14 @@
 """The hub, compiled from Rust. Use it as ``fencepost.hub``."""
 
-from typing import Literal, final
+from collections.abc import Callable
+from typing import Any, Literal, final
 
 from .errors import MisuseError
 
 __all__ = [
     "Address",
     "Command",
+    "Ending",
     "Event",
     "Hub",
     "MemoryMessage",
@@ -688,6 +690,18 @@ class MemoryMessage:
     @property
     def text(self) -> str:
         """The same in words, for people. They may change."""
+
+@final
+class Ending:
+    """Not part of the API. ``__exit__``: calls ``leave``. If that raises, it calls ``forsake`` with the same
+    arguments, and the exception goes on. Nothing can come before ``leave`` or between the two, not even
+    Ctrl-C.
+    """
+
+    def __new__(cls, leave: Callable[..., None], forsake: Callable[..., None]) -> Ending: ...
+    def __call__(self, *arguments: Any, **named: Any) -> None: ...
+    @property
+    def __wrapped__(self) -> Callable[..., None]: ...
 
 def option_type(name: str) -> Literal["duration", "whole", "flag", "text", "texts"] | None:
     """The type of an option's value; None if there is no such option."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from .._engine.contender import Contender, State
 from .._engine.engine import Engine
 from ..errors import LockLost
@@ -64,6 +66,11 @@ class BaseHold(Noncopyable):
             except Exception:
                 return  # Only the process that made the client may release the grant.
             self._engine.orphan(contender)
+
+    def _forsake(self, *_: object) -> None:
+        """An interrupt has ended the block of this grant, perhaps before the release: releases it."""
+        if self._contender.state is State.HELD and os.getpid() == self._engine.pid:
+            self._engine.orphan(self._contender)
 
     def _has_ended(self, contender: Contender) -> bool:
         return contender.is_over

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
-
 from .._engine.claim import ClaimContender
 from .._engine.contender import State
 from ..errors import FencepostError
@@ -61,9 +59,7 @@ class Claim(Hold, BaseClaim):
         self._engine.check()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def _leave(self, error: BaseException | None) -> None:
         try:
             self._engine.check_process()
             state = self._contender.state

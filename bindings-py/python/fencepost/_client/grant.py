@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 from .._engine.contender import Contender, State
+from .._fencepost import Ending
 from ..errors import FencepostError
 from .arguments import Duration
 from .base_grant import GIVEN_BACK, BaseGrant, BaseHold, note
@@ -44,6 +46,23 @@ class Hold(BaseHold):
         """
         self._client._extend(self._contender)
 
+    def _leave(self, error: BaseException | None) -> None:
+        """The block has ended, with or without an exception."""
+        raise NotImplementedError
+
+    def _exit(self, kind: Any = None, error: Any = None, trace: Any = None) -> None:
+        """Ends the block."""
+        self._leave(error)
+
+    if TYPE_CHECKING:
+
+        def __exit__(
+            self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        ) -> None: ...
+
+    else:
+        __exit__ = Ending(_exit, BaseHold._forsake)
+
 
 class Grant(Hold, BaseGrant):
     """The right to hold a lock. As a context manager it releases the lock at the end of the block."""
@@ -81,13 +100,7 @@ class Grant(Hold, BaseGrant):
         self._engine.check()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._leave(error)
-
     def _leave(self, error: BaseException | None) -> None:
-        """The block has ended, with or without an exception."""
         try:
             self._engine.check_process()
             if self._contender.state not in GIVEN_BACK:

@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from .._engine.contender import Contender, State, decided
-from .._fencepost import Settings
+from .._fencepost import Ending, Settings
 from ..errors import NotAcquired
 from .arguments import Duration, acquire_timeout
 from .calls import Calls
@@ -14,7 +14,7 @@ from .grant import Grant
 from .inspection import Found, Subject, found
 from .noncopyable import Noncopyable
 from .read_write_lock import BaseReadWriteLock
-from .scope import End, Scopes, enter, leave
+from .scope import End, Scopes, enter, forsake, leave
 
 
 class _Scoped(Noncopyable):
@@ -38,7 +38,7 @@ class _Scoped(Noncopyable):
         ) -> None: ...
 
     else:
-        __enter__, __exit__ = End(enter, False), End(leave, True)
+        __enter__, __exit__ = End(enter, False), End(Ending(leave, forsake), True)
 
 
 class Lock(_Scoped):

@@ -6,6 +6,9 @@ two ends of one new :class:`Block`. So leaving a block releases the grant of tha
 may end in any order, thread or task. Only the statement refers to its block. If an interrupt comes after
 the entry and before the body, Python drops the block, and the grant's finalizer releases the grant.
 
+The program may keep the exception of an interrupt, as a shell does, and with it the frames that refer to the
+grant. So no finalizer releases a grant whose block an interrupt has ended: :meth:`Scopes.left` does.
+
 A call such as ``lock.__exit__(None, None, None)`` does not say which block it leaves. :class:`Scopes` keeps
 the blocks that such calls have entered. The thread or task of the call does not identify a block either:
 frameworks enter in one thread and leave in another.
@@ -25,7 +28,6 @@ from .._engine.contender import Contender
 from .._engine.wording import shown
 from .._fencepost import misuse
 from ..errors import MisuseError
-from .base_grant import BaseGrant
 
 
 class Block:
@@ -119,9 +121,8 @@ class Scopes:
                 self._latest = ref(block)
             block.open = True
 
-    def entered(self, block: Block, grant: BaseGrant) -> None:
+    def entered(self, block: Block) -> None:
         """The block has its grant."""
-        block.grant = grant
         if block.exit is None or block.exit() is None:
             with self._guard:
                 self._by_hand.append(block)
@@ -154,7 +155,11 @@ class Scopes:
             )
 
     def left(self, block: Block) -> None:
-        """The program has left the block, or could not enter it."""
+        """The program has left the block, or could not enter it. An interrupt may have come before the
+        release.
+        """
+        if block.grant is not None:
+            block.grant._forsake()
         block.open = False
         block.grant = None
         with self._guard:
@@ -175,7 +180,8 @@ def enter(block: Block, manager: Any) -> Any:
     scopes: Scopes = manager._scopes
     scopes.entering(block)
     try:
-        scopes.entered(block, manager._obtain())
+        block.grant = manager._obtain()
+        scopes.entered(block)
         return block.grant
     except BaseException:
         scopes.left(block)
@@ -186,6 +192,11 @@ def leave(block: Block, manager: Any, kind: Any = None, error: Any = None, trace
     """``__exit__``: releases the grant of this block."""
     scopes: Scopes = manager._scopes
     _leave(scopes, scopes.leaving(block), error)
+
+
+def forsake(block: Block, manager: Any, *_: Any) -> None:
+    """``__exit__`` has raised, perhaps before its first line."""
+    manager._scopes.left(block)
 
 
 def _leave(scopes: Scopes, blocks: list[Block], error: BaseException | None) -> None:

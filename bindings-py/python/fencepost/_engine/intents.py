@@ -142,10 +142,12 @@ class Intents(CriticalSection):
         self._releasing(contender, self.hub.release)
 
     def _releasing(self, contender: Contender, verb: Callable[..., None], *arguments: object) -> None:
-        # The state is first: a signal handler may handle the answer before this method ends.
+        time = now()
+        # The state is first: a signal handler may handle the answer before this method ends. No interrupt can
+        # come between the state and the hub.
         before, contender.state = contender.state, State.RELEASING
         try:
-            verb(now(), contender.key, *arguments)
+            verb(time, contender.key, *arguments)
         # The hub has refused the call, or cannot read an argument. Nothing has begun.
         except (FencepostError, TypeError, ValueError):
             contender.state = before

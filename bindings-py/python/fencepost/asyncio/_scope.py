@@ -12,7 +12,8 @@ async def enter(block: Block, manager: Any) -> Any:
     scopes: Scopes = manager._scopes
     scopes.entering(block)
     try:
-        scopes.entered(block, await manager._obtain())
+        block.grant = await manager._obtain()
+        scopes.entered(block)
         return block.grant
     except BaseException:
         scopes.left(block)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import ssl
+from inspect import iscoroutinefunction
 from typing import Any
 
 from ..._engine.wording import host_and_port
 from ..._fencepost import Address
 from ...errors import ConfigError
+from ._sentinels import AsyncSentinels, Sentinels
 
 ANSWER_WITHIN = 5.0
 """How long a driver waits for an answer if the command has no deadline, in seconds."""
@@ -88,6 +90,9 @@ def connection_settings(pool: Any, retry: Any, timeout: float | None) -> dict[st
         "retry_on_timeout",
     ):
         settings.pop(name, None)
+    if hasattr(pool, "sentinel_manager"):
+        kind = AsyncSentinels if iscoroutinefunction(pool.sentinel_manager.discover_master) else Sentinels
+        settings["connection_pool"] = kind(pool, retry)
     limit = settings.get("socket_connect_timeout")
     settings.update(
         retry=retry,
