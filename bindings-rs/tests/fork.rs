@@ -53,3 +53,39 @@ fn after_a_fork_everything_says_so() {
     drop(spare);
     runtime.block_on(client.close()).unwrap();
 }
+
+/// The sessions of the parent's servers would never end in the child.
+#[test]
+fn a_child_has_named_servers_of_its_own() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let connected = runtime.block_on(fencepost::connect("memory:fork"));
+    let client = connected.unwrap();
+    let grant = runtime
+        .block_on(client.lock("stock/42").unwrap().acquire())
+        .unwrap();
+    let child = fork();
+    if child == 0 {
+        let granted = std::panic::catch_unwind(|| {
+            let own = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            own.block_on(async {
+                let client = fencepost::connect("memory:fork").await.unwrap();
+                let lock = client.lock("stock/42").unwrap();
+                lock.try_acquire().await.unwrap().is_some()
+            })
+        });
+        _exit(i32::from(!matches!(granted, Ok(true))));
+    }
+    let mut status = -1;
+    // SAFETY: the child is ours, and the status is a place for one.
+    let ended = unsafe { waitpid(child, &raw mut status, 0) };
+    assert_eq!((ended, status), (child, 0));
+    assert!(grant.is_valid());
+    runtime.block_on(grant.release()).unwrap();
+    runtime.block_on(client.close()).unwrap();
+}

@@ -1,4 +1,4 @@
-//! The command's process group.
+//! The command: its process group, and its processes in other groups.
 
 use std::{io, process::ExitStatus};
 
@@ -12,27 +12,39 @@ use nix::{
 };
 use tokio::process::{Child, Command};
 
+use super::{
+    elsewhere::{self, Mark},
+    signals,
+};
+
 #[cfg(target_os = "linux")]
 use nix::sys::wait::{Id, waitid};
 
-/// The command, and all processes that it has started and that have not left its process group.
+/// The command, and all processes that it has started and that have not left: its process group, and on Linux those of
+/// its session.
 pub(super) struct Group {
     leader: Child,
     id: Pid,
+    mark: Mark,
+    /// Whether the process group is empty: its number may be another's then.
+    is_empty: bool,
 }
 
 impl Group {
     /// Starts the command as the leader of a new group.
-    pub(super) fn start(command: &mut Command) -> io::Result<Self> {
+    pub(super) fn start(command: &mut Command, mark: Mark) -> io::Result<Self> {
         // What a command leaves behind becomes a child of this process, which can then see that it has ended.
         #[cfg(target_os = "linux")]
         nix::sys::prctl::set_child_subreaper(true)?;
+        command.env(elsewhere::VARIABLE, mark.for_command());
         let leader = command.process_group(0).spawn()?;
         let id = leader.id().and_then(|id| i32::try_from(id).ok());
         let id = id.ok_or_else(|| io::Error::other("the command has no process id"))?;
         Ok(Self {
             leader,
             id: Pid::from_raw(id),
+            mark,
+            is_empty: false,
         })
     }
 
@@ -40,14 +52,31 @@ impl Group {
         self.id
     }
 
+    pub(super) const fn mark(&self) -> &Mark {
+        &self.mark
+    }
+
+    /// The process group, if it is not empty.
+    pub(super) fn in_use(&self) -> Option<Pid> {
+        (!self.is_empty).then_some(self.id)
+    }
+
     /// Completes when the command has ended; others of the group may go on. It is cancel safe.
     pub(super) async fn ended(&mut self) -> io::Result<ExitStatus> {
         self.leader.wait().await
     }
 
-    /// Sends a signal to the whole group. There may be no process left to get it.
+    /// Sends a signal to the whole group, and one that ends processes also to those in other groups. There may be no
+    /// process left to get it.
     pub(super) fn signal(&self, signal: Signal) {
-        let _sent = killpg(self.id, signal);
+        if let Some(group) = self.in_use() {
+            let _sent = killpg(group, signal);
+        }
+        if signal == Signal::SIGKILL {
+            self.mark.kill();
+        } else if signals::ends(signal) {
+            self.mark.end(signal, self.id);
+        }
     }
 
     /// The signal that has stopped the command since the last call. Only Linux reports it beside the end of a process.
@@ -80,8 +109,13 @@ impl Group {
         let _no_subreaper = other;
     }
 
-    /// Whether a process of the group is left, after the command itself has ended.
-    pub(super) fn is_alive(&self) -> bool {
+    /// Whether a process is left, after the command itself has ended.
+    pub(super) fn is_alive(&mut self) -> bool {
+        self.is_empty = self.is_empty || self.has_emptied();
+        !self.is_empty || self.mark.is_left()
+    }
+
+    fn has_emptied(&self) -> bool {
         let group = Pid::from_raw(-self.id.as_raw());
         // Those that have ended and that no one has waited for are still in the group.
         loop {
@@ -91,6 +125,6 @@ impl Group {
                 Err(_) => break,
             }
         }
-        killpg(self.id, None::<Signal>) != Err(Errno::ESRCH)
+        killpg(self.id, None::<Signal>) == Err(Errno::ESRCH)
     }
 }

@@ -2,6 +2,7 @@
 
 mod code;
 mod descriptor;
+mod elsewhere;
 mod ending;
 mod group;
 mod messages;
@@ -28,6 +29,7 @@ use tokio::process::Command;
 use crate::output::complain;
 use code::Failure;
 pub(crate) use code::SYSTEM;
+use elsewhere::Mark;
 use group::Group;
 pub(crate) use options::Options;
 use options::{OnLost, Plan, Wait};
@@ -197,9 +199,10 @@ async fn with_right(
 
 /// Starts the command, and before it the watchdog.
 fn start(plan: &Plan, right: &Right) -> Result<(Group, Option<Watchdog>), Failure> {
+    let mark = Mark::new().map_err(|error| Failure::system(format!("cannot get random bytes: {error}")))?;
     let mut watchdog = match plan.on_lost {
         OnLost::Warn => None,
-        OnLost::Term | OnLost::Kill => Some(Watchdog::start().map_err(unwatched)?),
+        OnLost::Term | OnLost::Kill => Some(Watchdog::start(&mark).map_err(unwatched)?),
     };
     let (program, arguments) = plan
         .command
@@ -218,7 +221,7 @@ fn start(plan: &Plan, right: &Right) -> Result<(Group, Option<Watchdog>), Failur
             .map_err(unwatched)?;
     }
     Terminal::of_this_process().let_it_stop_the_command();
-    match Group::start(&mut command) {
+    match Group::start(&mut command, mark) {
         Ok(group) => Ok((group, watchdog)),
         Err(error) => {
             if let Some(watchdog) = watchdog {

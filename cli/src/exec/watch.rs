@@ -1,4 +1,4 @@
-//! Watching the command and its lock, until the whole group of the command is dead.
+//! Watching the command and its lock, until all processes of the command are dead.
 
 use std::{io, os::unix::process::ExitStatusExt as _, process::ExitStatus, time::Duration};
 
@@ -42,7 +42,7 @@ pub(super) struct Watch<'a> {
     stage: Stage,
     why: Option<Why>,
     warned: bool,
-    /// Whether a process of the group is left.
+    /// Whether a process of the command is left.
     is_left: bool,
     /// The reason of a loss that the client has reported.
     lost: Option<&'static str>,
@@ -63,7 +63,7 @@ enum Stopped {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Running,
-    /// The group has got SIGTERM, and gets SIGKILL at this moment at the latest.
+    /// The command has got SIGTERM, and gets SIGKILL at this moment at the latest.
     Ending {
         kill_at: Instant,
     },
@@ -75,7 +75,7 @@ const LOOKS_PER_LEASE: u32 = 50;
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 /// How often fencepost looks whether it is in the foreground again.
 const LOOK_AT_TERMINAL: Duration = Duration::from_millis(100);
-/// How often a group that is to end is looked at.
+/// How often a command that is to end is looked at.
 const LOOK_AT_GROUP: Duration = Duration::from_millis(10);
 
 impl<'a> Watch<'a> {
@@ -104,7 +104,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Completes when no process of the group is left.
+    /// Completes when no process of the command is left.
     pub(super) async fn until_dead(mut self, signals: &mut Signals) -> io::Result<Ended> {
         let mut status: Option<ExitStatus> = None;
         if cfg!(not(target_os = "linux")) {
@@ -181,7 +181,7 @@ impl<'a> Watch<'a> {
 
     /// Another process has ended the watchdog.
     fn replace_watchdog(&mut self) {
-        match Watchdog::start() {
+        match Watchdog::start(self.group.mark()) {
             Ok(watchdog) => {
                 self.watchdog = Some(watchdog);
                 self.inform_watchdog();
@@ -197,15 +197,15 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Writes to the watchdog when the group has to be dead.
+    /// Writes to the watchdog when the command has to be dead.
     fn inform_watchdog(&mut self) {
         let kill_by = self.kill_by();
         if let (Some(watchdog), Some(kill_by)) = (&mut self.watchdog, kill_by) {
-            watchdog.kill_in(self.group.id(), || kill_by.since(clock::now()));
+            watchdog.kill_in(self.group.in_use(), || kill_by.since(clock::now()));
         }
     }
 
-    /// When the group has to be dead, if a loss ends the command.
+    /// When the command has to be dead, if a loss ends the command.
     fn kill_by(&self) -> Option<Instant> {
         let kept = self.plan.on_lost != OnLost::Warn;
         kept.then(|| self.right.kill_by(self.plan))
@@ -239,11 +239,16 @@ impl<'a> Watch<'a> {
             // What the command has left behind ends before the lock is released.
             self.end(now, self.plan.grace);
         }
-        if let Stage::Ending { kill_at } = self.stage
-            && now >= self.kill_by().map_or(kill_at, |kill_by| kill_by.min(kill_at))
-        {
-            self.signal(Signal::SIGKILL);
-            self.stage = Stage::Killed;
+        match self.stage {
+            Stage::Ending { kill_at }
+                if now >= self.kill_by().map_or(kill_at, |kill_by| kill_by.min(kill_at)) =>
+            {
+                self.signal(Signal::SIGKILL);
+                self.stage = Stage::Killed;
+            }
+            // A process may have left the group in the moment of the first one.
+            Stage::Killed if has_ended => self.signal(Signal::SIGKILL),
+            _ => {}
         }
     }
 
@@ -288,7 +293,7 @@ impl<'a> Watch<'a> {
         };
     }
 
-    /// Signals the group, unless its number may be another's by now.
+    /// Signals what is left of the command.
     fn signal(&self, signal: Signal) {
         if self.is_left {
             self.group.signal(signal);

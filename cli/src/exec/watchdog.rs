@@ -1,7 +1,7 @@
 //! A second process that ends the command if fencepost itself is killed or stopped.
 //!
 //! fencepost writes the group and the moment at which it has to be dead to the watchdog's standard input, again after each
-//! renewal. The watchdog kills the group at that moment, or when its input ends without the word that all is over.
+//! renewal. The watchdog kills the command at that moment, or when its input ends without the word that all is over.
 
 use std::{
     io::{self, BufRead as _, Write as _},
@@ -21,9 +21,12 @@ use nix::{
     unistd::{Pid, getpid},
 };
 
+use super::elsewhere::{self, Mark};
+
 /// The name of the hidden command.
 const COMMAND: &str = "watchdog";
 const OVER: &str = "over";
+const NO_GROUP: i32 = 0;
 /// Timers stand still while the computer sleeps, so the watchdog looks at the clock at least so often.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 /// The digits of a process and a moment, a space and the end of the line.
@@ -34,17 +37,18 @@ pub(super) struct Watchdog {
     process: Child,
     /// Not blocking: a watchdog that stands still does not stop fencepost.
     input: UnixStream,
-    reported: u64,
+    reported: (Option<Pid>, u64),
 }
 
 impl Watchdog {
     /// Starts the watchdog in a group of its own, which no terminal interrupts.
-    pub(super) fn start() -> io::Result<Self> {
+    pub(super) fn start(mark: &Mark) -> io::Result<Self> {
         let (input, standard_input) = UnixStream::pair()?;
         input.set_nonblocking(true)?;
         let process = Command::new(own_program()?)
             .arg0("fencepost")
             .arg(COMMAND)
+            .env(elsewhere::VARIABLE, mark.for_watchdog())
             .stdin(Stdio::from(OwnedFd::from(standard_input)))
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -53,7 +57,7 @@ impl Watchdog {
         Ok(Self {
             process,
             input,
-            reported: 0,
+            reported: (None, 0),
         })
     }
 
@@ -65,7 +69,7 @@ impl Watchdog {
         left: impl FnOnce() -> Duration,
     ) -> io::Result<()> {
         let at = in_future(left);
-        self.reported = at;
+        self.reported.1 = at;
         let mut input = self.input.try_clone()?;
         let announce = move || {
             let mut line = [0; LONGEST_LINE];
@@ -82,13 +86,15 @@ impl Watchdog {
         Ok(())
     }
 
-    /// Has the group killed so long from now, unless another call comes in time.
-    pub(super) fn kill_in(&mut self, group: Pid, left: impl FnOnce() -> Duration) {
+    /// Has the command killed so long from now, unless another call comes in time. `group` is none if only processes in
+    /// other groups are left.
+    pub(super) fn kill_in(&mut self, group: Option<Pid>, left: impl FnOnce() -> Duration) {
         let at = in_future(left);
+        let (known, before) = self.reported;
         // Moments of one lease differ by some microseconds.
-        if at.abs_diff(self.reported) > 1000 {
-            self.reported = at;
-            self.tell(&format!("{group} {at}"));
+        if at.abs_diff(before) > 1000 || known != group {
+            self.reported = (group, at);
+            self.tell(&format!("{} {at}", group.map_or(NO_GROUP, Pid::as_raw)));
         }
     }
 
@@ -101,7 +107,7 @@ impl Watchdog {
         !matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// The group is dead. This waits for the watchdog: in a container, process 1 may not do so.
+    /// The command is dead. This waits for the watchdog: in a container, process 1 may not do so.
     pub(super) fn dismiss(mut self) {
         self.tell(OVER);
         let _ended = self.process.kill();
@@ -162,16 +168,25 @@ pub(crate) fn run() {
             Ok(line) => watched = read(&line).or(watched),
             Err(RecvTimeoutError::Timeout) => {
                 if let Some((group, _)) = watched.take_if(|(_, at)| *at <= now()) {
-                    let _killed = killpg(group, Signal::SIGKILL);
+                    kill(group);
                 }
             }
             Err(RecvTimeoutError::Disconnected) => {
                 if let Some((group, _)) = watched {
-                    let _killed = killpg(group, Signal::SIGKILL);
+                    kill(group);
                 }
                 return;
             }
         }
+    }
+}
+
+fn kill(group: Pid) {
+    if group.as_raw() != NO_GROUP {
+        let _killed = killpg(group, Signal::SIGKILL);
+    }
+    if let Some(mark) = Mark::of_watched() {
+        mark.kill();
     }
 }
 

@@ -3,6 +3,8 @@
 mod contenders;
 #[cfg(unix)]
 mod exec;
+#[cfg(target_os = "linux")]
+mod exec_groups;
 #[cfg(unix)]
 mod exec_loss;
 #[cfg(unix)]

@@ -70,6 +70,15 @@ def beside(*command: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
 
 
+def runs(process: int) -> bool:
+    """Whether it has not ended. One that has may be in the table until its parent looks."""
+    try:
+        line = Path(f"/proc/{process}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return not line.rpartition(")")[2].startswith(" Z")
+
+
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Terminal]:
     opened = Terminal(tmp_path)
@@ -222,3 +231,31 @@ def test_another_watchdog_takes_the_place_of_one_that_was_killed(terminal: Termi
         running.kill()
         # The second one kills the command, which would wait for its input.
         assert running.stdout.read() == ""
+
+
+def test_the_jobs_of_a_shell_inside_end_with_it_and_those_beside_it_go_on(
+    terminal: Terminal, name: str
+) -> None:
+    terminal.type("sleep 60 & echo out''er=$!\n")
+    outer = int(terminal.until(r"outer=\d+\r")[6:])
+    terminal.type(f"PS1='ins''ide> ' fencepost exec --grace 200ms {name} -- bash --norc --noediting -i\n")
+    terminal.until("inside> ")
+    terminal.type("sleep 60 & echo inn''er=$!\n")
+    inner = int(terminal.until(r"inner=\d+\r")[6:])
+    assert os.getpgid(inner) == inner
+    terminal.type("exit 5\n")
+    terminal.until(PROMPT)
+    terminal.type("echo co''de=$?\n")
+    terminal.until("code=5")
+    assert not runs(inner)
+    os.kill(outer, signal.SIGTERM)
+
+
+def test_an_interrupt_reaches_what_timeout_has_started(terminal: Terminal, name: str) -> None:
+    terminal.type(
+        f"fencepost exec {name} -- sh -c 'timeout 60 sh -c \"echo at=\\$\\$; exec sleep 60\"; exit'\n"
+    )
+    process = int(terminal.until(r"at=\d+\r")[3:])
+    terminal.type("\x03")
+    terminal.until(re.escape(PROMPT))
+    assert not runs(process)

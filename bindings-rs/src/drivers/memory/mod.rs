@@ -5,7 +5,10 @@ use alloc::{
     sync::{Arc, Weak},
 };
 use core::{fmt, time::Duration};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{
+    process,
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
+};
 
 use fencepost_core::{Command, Instant, lowered::Request};
 use fencepost_models::hub::{Hub, MemoryServer};
@@ -20,7 +23,36 @@ use crate::{
 };
 
 /// The servers with a name. A server exists as long as a client is connected to it.
-static NAMED: Mutex<BTreeMap<String, Weak<Place>>> = Mutex::new(BTreeMap::new());
+type Named = BTreeMap<String, Weak<Place>>;
+
+/// The named servers of one process. A fork has others: sessions of its parent's servers would never end in it, and a
+/// thread of the parent may have locked them.
+struct InProcess {
+    process: u32,
+    named: Mutex<Named>,
+    after_fork: OnceLock<Box<Self>>,
+}
+
+static FIRST: OnceLock<Box<InProcess>> = OnceLock::new();
+
+impl InProcess {
+    fn new() -> Box<Self> {
+        Box::new(Self {
+            process: process::id(),
+            named: Mutex::default(),
+            after_fork: OnceLock::new(),
+        })
+    }
+
+    /// Those of this process.
+    fn present() -> &'static Self {
+        let mut found = FIRST.get_or_init(Self::new);
+        while found.process != process::id() {
+            found = found.after_fork.get_or_init(Self::new);
+        }
+        found
+    }
+}
 
 /// One server, and the clients to wake.
 #[derive(Default)]
@@ -30,9 +62,12 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The server of that name, which is not empty.
+    /// This process's server of that name, which is not empty.
     pub(crate) fn named(name: &str) -> Arc<Self> {
-        let mut places = NAMED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = InProcess::present()
+            .named
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(place) = places.get(name).and_then(Weak::upgrade) {
             return place;
         }

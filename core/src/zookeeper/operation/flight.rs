@@ -138,10 +138,12 @@ impl Flight {
         flight
     }
 
-    /// Whether the group has a write that may have been executed.
+    /// Whether the group has a write that may have been executed. After a move, a conflict may be the answer to another
+    /// request.
     pub(super) fn may_have_written(&self) -> bool {
+        let written = &self.answers.written;
         self.pending.awaits(Purpose::Write)
-            || matches!(self.answers.written, Some(Written::Yes | Written::Unknown))
+            || written.as_ref().is_some_and(|it| !matches!(it, Written::No(_)))
     }
 
     fn purpose(&self, id: CommandId) -> Option<Purpose> {
