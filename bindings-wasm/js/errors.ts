@@ -16,7 +16,8 @@ export class FencepostError extends Error {
   /** The kebab-case name of the number, such as `not-held`. */
   readonly kind: string;
 
-  constructor(code: number, kind: string, message: string, options?: ErrorOptions) {
+  /** Not `ErrorOptions`: a program's types have that only since ES2022. */
+  constructor(code: number, kind: string, message: string, options?: { readonly cause?: unknown }) {
     super(message, options);
     this.code = code;
     this.kind = kind;

@@ -25,6 +25,24 @@ export function builtin(name: string): unknown {
   return host?.getBuiltinModule?.(name);
 }
 
+/** Calls a function in an async context that was stored before. */
+type InContext = <T>(call: () => T) => T;
+
+const { AsyncLocalStorage: contexts } = (builtin("node:async_hooks") ?? {}) as {
+  AsyncLocalStorage?: { snapshot?(): InContext };
+};
+
+/** Stores the present async context: what `AsyncLocalStorage` has, such as a request's id. */
+export function presentContext(): InContext {
+  return contexts?.snapshot?.() ?? ((call) => call());
+}
+
+/**
+ * Calls a function in the context in which this file was loaded. Timers and connections outlive the request that needed
+ * them first. Made in its context, they would keep its data alive, and serve the other requests in it.
+ */
+export const outside: InContext = presentContext();
+
 /** jsdom has no such globals, but Node.js below it has. */
 export const { TextDecoder, TextEncoder } = (
   "TextDecoder" in globalThis ? globalThis : (builtin("node:util") ?? {})

@@ -227,6 +227,7 @@ for (const [what, file, options] of [
   ["import in node16", "typed.mts", { module: "Node16", moduleResolution: "Node16" }],
   ["require in node16", "typed.cts", { module: "Node16", moduleResolution: "Node16" }],
   ["a bundler", "typed.mts", { module: "ESNext", moduleResolution: "bundler" }],
+  ["an older library", "typed.mts", { module: "Node16", moduleResolution: "Node16", lib: ["ES2020"] }],
 ]) {
   test(`types without Node's: ${what}`, async () => {
     const common = { target: "ES2022", lib: ["ES2022"], strict: true, skipLibCheck: false, noEmit: true, types: [] };

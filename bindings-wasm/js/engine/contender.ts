@@ -6,7 +6,7 @@
 
 import { now } from "../clock.js";
 import { type FencepostError, LockLost, clientClosed, lostByClosing, notClaimed, notHeld } from "../errors.js";
-import { queueMicrotask } from "../host.js";
+import { presentContext, queueMicrotask } from "../host.js";
 import type { Settings } from "../hub/hub.js";
 import type { ContenderData, Event } from "../hub/outputs.js";
 import type { RecordData } from "../hub/records.js";
@@ -69,6 +69,8 @@ export class Contender {
   #lost: Deferred<LockLost> | null = null;
   #asked: Deferred<undefined> | null = null;
   #controller: AbortController | null = null;
+  /** Aborts the signal, in the context of the program that has asked for it. */
+  #abort: ((error: FencepostError) => void) | null = null;
 
   constructor(lock: string, isClaim = false) {
     this.lock = lock;
@@ -115,9 +117,11 @@ export class Contender {
 
   get signal(): AbortSignal {
     if (this.#controller === null) {
-      this.#controller = new AbortController();
+      const [controller, context] = [new AbortController(), presentContext()];
+      this.#controller = controller;
+      this.#abort = (error) => context(() => controller.abort(error));
       if (this.error !== null) {
-        this.#controller.abort(this.error);
+        controller.abort(this.error);
       }
     }
     return this.#controller.signal;
@@ -242,10 +246,10 @@ export class Contender {
     if (error instanceof LockLost) {
       this.#lost?.resolve(error);
     }
-    const controller = this.#controller;
-    if (controller !== null) {
+    const abort = this.#abort;
+    if (abort !== null) {
       // Listeners are the program's code, so they run later.
-      queueMicrotask(() => controller.abort(error));
+      queueMicrotask(() => abort(error));
     }
   }
 

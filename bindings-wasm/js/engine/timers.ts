@@ -5,7 +5,7 @@
  */
 
 import { now } from "../clock.js";
-import { type Timer, afterInput, clearInterval, clearTimeout, setInterval, setTimeout } from "../host.js";
+import { type Timer, afterInput, clearInterval, clearTimeout, outside, setInterval, setTimeout } from "../host.js";
 
 /** A longer timer would fire at once (2^31 - 1 ms). */
 const LONGEST = 2_147_483_647;
@@ -23,7 +23,7 @@ const LATE = 2;
 const GRACE = 150;
 
 /** A longer delay means that the event loop was blocked, in ms. It exceeds the usual delay on a busy computer. */
-const STILL = 50;
+export const STILL = 50;
 
 /** How often {@link GRACE} is given again if the event loop is blocked during it. */
 const MOST_GRACES = 20;
@@ -40,7 +40,7 @@ function detach(timer: Timer): Timer {
 
 /** Calls a function after so many ms. It does not keep the process alive. */
 export function later(delay: number, call: () => void): Timer {
-  return detach(setTimeout(call, Math.min(Math.max(delay, 0), LONGEST)));
+  return detach(outside(() => setTimeout(call, Math.min(Math.max(delay, 0), LONGEST))));
 }
 
 /**
@@ -169,7 +169,7 @@ export class KeepAlive {
       return;
     }
     this.#attached = true;
-    this.#timer ??= setInterval(() => undefined, LONGEST);
+    this.#timer ??= outside(() => setInterval(() => undefined, LONGEST));
     if (typeof this.#timer === "object") {
       this.#timer.ref();
     }

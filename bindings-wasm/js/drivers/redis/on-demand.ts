@@ -7,7 +7,8 @@
 
 import { now } from "../../clock.js";
 import { isProgramming } from "../../engine/causes.js";
-import { deadline } from "../../engine/timers.js";
+import { STILL, deadline } from "../../engine/timers.js";
+import { outside } from "../../host.js";
 import { isError } from "../../realms.js";
 import type { Classified, Library, Opening, Progress, Session } from "./library.js";
 import { Unsent, isDistrust, isRefusal } from "./library.js";
@@ -82,18 +83,23 @@ export class OnDemand {
     session?.end();
   }
 
-  async #open(): Promise<Session> {
+  async #open(again = false): Promise<Session> {
     this.#session?.end();
     this.#session = null;
     let session: Session | null = null;
     let opening: Opening | null = null;
+    const [since, limit] = [now(), this.#within];
     try {
-      opening = this.#library.open(() => this.#ended(session));
-      const [{ progress }, since] = [opening, now()];
+      opening = outside(() => this.#library.open(() => this.#ended(session)));
+      const { progress } = opening;
       this.#explain = () => unopened(progress, now() - since);
-      session = await within(this.#within, this.#greeted(opening.session), () => unopened(progress, this.#within));
+      session = await within(limit, this.#greeted(opening.session), () => unopened(progress, limit));
     } catch (error) {
       opening?.end();
+      if (!again && !this.#closed && now() - since > limit + STILL) {
+        // The event loop was blocked. So the library's own timer may have ended what the server had no time to answer.
+        return await this.#open(true);
+      }
       this.#owner.trouble(error);
       throw isProgramming(error) ? error : new Unsent("no connection", this.#classifyError(error), { cause: error });
     } finally {

@@ -5,6 +5,7 @@
  */
 
 import type { Driver, Sink } from "../../engine/driver.js";
+import { outside } from "../../host.js";
 import { zooKeeperModule } from "../../hub/families/zookeeper.js";
 import { Hub } from "../../hub/hub.js";
 import type { Command, NodeCommand } from "../../hub/outputs.js";
@@ -75,7 +76,7 @@ export class ZooKeeperDriver implements Driver {
   #open(): void {
     const source = this.#source;
     if ("make" in source) {
-      this.#session = new Session(source.make(), true, this.#acl, this.#listener());
+      this.#session = outside(() => new Session(source.make(), true, this.#acl, this.#listener()));
     } else {
       this.#session = new Session(source.client, false, this.#acl, this.#listener());
     }
