@@ -27,8 +27,8 @@ class Record:
     policy: Literal["retake", "block", "indeterminate"]
     """What a claim gets that finds the lease over."""
     lease_end: datetime | None
-    """When the lease ends, by the server's clock. None: there is none, or it has ended on ZooKeeper. There, while
-    it lasts, it is the last moment of the calendar: a lease lasts as long as the session of its process.
+    """When the lease ends, by the server's clock. None: there is none, or it has ended on ZooKeeper. While a
+    lease lasts there, this is the last moment of the calendar: the lease lasts as long as a session.
     """
     kept_until: datetime | None
     """Until when the server keeps the record, by its clock. None: without an end."""
