@@ -58,20 +58,29 @@ static long sleeps_of_others(void) {
     return all;
 }
 
-/* A program that takes one grant after the other: the thread that renews has nothing to do, and is left alone; where it
- * also listens, it looks now and then whether the program has become quiet. */
+/* Whether the other threads slept on while this one took one grant after the other. */
+static bool others_sleep_on(fencepost_client *client, const char *name) {
+    int64_t began = millis();
+    long before = sleeps_of_others();
+    int i;
+
+    for (i = 0; i < 500; i++)
+        let_go(hold(client, name));
+    return sleeps_of_others() - before < 100 + (millis() - began) / 4;
+}
+
+/* The thread that renews has nothing to do, and is left alone; where it also listens, it looks now and then whether the
+ * program has become quiet. On a busy machine the program may look quiet, so it has some tries. */
 static void one_after_the_other_wakes_no_thread(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     const char *name = new_name("quiet");
-    int64_t began = millis();
-    long before;
-    int i;
+    bool sleep_on = false;
+    int tries;
 
     let_go(hold(client, name)); /* starts the thread, and connects */
-    before = sleeps_of_others();
-    for (i = 0; i < 500; i++)
-        let_go(hold(client, name));
-    CHECK(sleeps_of_others() - before < 100 + (millis() - began) / 4);
+    for (tries = 0; tries < 5 && !sleep_on; tries++)
+        sleep_on = others_sleep_on(client, name);
+    CHECK(sleep_on);
     close_client(client);
 }
 

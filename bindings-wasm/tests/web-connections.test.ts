@@ -147,14 +147,15 @@ eachExpress("connections", (servers) => {
   });
 
   it("leaves nothing on a connection whose requests have come together", async () => {
-    const responses: Response[] = [];
+    // By key: the claims may be granted in another order than that of the requests.
+    const responses = new Map<unknown, Response>();
     const both = new Moment<Socket>();
     /** How the server itself listens to the connection. */
     const ownOf = (connection: Socket): unknown => Object.getOwnPropertyDescriptor(connection, "on")?.value;
     let own: unknown;
     const { order } = await servers.serving(
-      ({ socket }, response) => {
-        if (responses.push(response) === 2) {
+      ({ socket, headers }, response) => {
+        if (responses.set(headers["idempotency-key"], response).size === 2) {
           both.happen(socket);
         }
       },
@@ -168,12 +169,13 @@ eachExpress("connections", (servers) => {
       },
     );
     const socket = order.open();
-    socket.write(new Order(0).bytes());
+    const second = new Order(0);
+    socket.write(second.bytes());
     const other = await both.come;
     assert.notEqual(ownOf(other), own);
-    responses[0]?.end("first");
+    responses.get(order.key)?.end("first");
     await received(socket, /first/);
-    responses[1]?.end("second");
+    responses.get(second.key)?.end("second");
     await received(socket, /second/);
     assert.equal(ownOf(other), own);
     socket.destroy();
