@@ -275,7 +275,7 @@ const BREAK_ANOTHER: u64 = 2;
 
 #[test]
 fn inspection_of_a_mutex_with_one_fault() {
-    for (turn, states) in [(BREAK, 43_085), (REVOKE, 42_202), (BREAK_ANOTHER, 24_658)] {
+    for (turn, states) in [(BREAK, 42_967), (REVOKE, 42_156), (BREAK_ANOTHER, 24_658)] {
         let case = Case {
             in_order: true,
             seed: inspected(MUTEX, turn),
@@ -297,10 +297,10 @@ fn inspection_of_two_contenders() {
 #[test]
 fn inspection_that_may_be_given_up() {
     for (kind, turn, states) in [
-        (MUTEX, BREAK, 1027),
-        (MUTEX, REVOKE, 961),
-        (SEMAPHORE, BREAK, 26_844),
-        (SEMAPHORE, REVOKE, 24_418),
+        (MUTEX, BREAK, 1033),
+        (MUTEX, REVOKE, 967),
+        (SEMAPHORE, BREAK, 27_063),
+        (SEMAPHORE, REVOKE, 24_637),
     ] {
         let case = Case {
             seed: inspected(kind, turn),
