@@ -8,9 +8,9 @@ import { after, before, test } from "node:test";
 import { promisify } from "node:util";
 
 import { nodeFileTrace } from "@vercel/nft";
-import esbuild from "esbuild";
 
 import { installed, root, tool } from "./support/packed.mjs";
+import { testInWorkerd } from "./support/workerd.mjs";
 
 const run = promisify(execFile);
 
@@ -105,35 +105,7 @@ for (const subpath of ["fencepost", "fencepost/memory"]) {
        ${LOCKS}
        export default { async test() { assert.equal(await locks(connect), "bigint null"); } };`,
     );
-    const { metafile } = await esbuild.build({
-      entryPoints: [join(place.folder, "worker.mjs")],
-      outdir: out,
-      bundle: true,
-      format: "esm",
-      platform: "browser",
-      conditions: ["workerd"],
-      external: ["node:*"],
-      loader: { ".wasm": "copy" },
-      assetNames: "[name]",
-      metafile: true,
-      logLevel: "silent",
-    });
-    const modules = Object.keys(metafile.outputs)
-      .filter((path) => path.endsWith(".wasm"))
-      .map((path) => path.split("/").at(-1))
-      .map((name) => `(name = "${name}", wasm = embed "${name}")`);
-    await writeFile(
-      join(out, "worker.capnp"),
-      `using Workerd = import "/workerd/workerd.capnp";
-       const config :Workerd.Config = (services = [(name = "main", worker = .worker)]);
-       const worker :Workerd.Worker = (
-         modules = [(name = "worker.js", esModule = embed "worker.js"), ${modules.join(", ")}],
-         compatibilityDate = "2025-01-01",
-         compatibilityFlags = ["nodejs_compat"],
-       );`,
-    );
-    const { stderr } = await tool("workerd", ["test", join(out, "worker.capnp")]);
-    assert.match(stderr, /PASS/);
+    await testInWorkerd(out, { entryPoints: [join(place.folder, "worker.mjs")] });
   });
 }
 

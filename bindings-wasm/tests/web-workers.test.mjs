@@ -1,14 +1,12 @@
 // The middleware for Hono in workerd, where a request has what no other runtime has.
 
-import assert from "node:assert/strict";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import esbuild from "esbuild";
-
-import { root, tool } from "./support/packed.mjs";
+import { root } from "./support/packed.mjs";
+import { testInWorkerd } from "./support/workerd.mjs";
 
 const WORKER = `
 import assert from "node:assert/strict";
@@ -38,33 +36,5 @@ export default { async test() { assert.deepEqual(await countries(), ["DE paid", 
 test("a handler sees what Cloudflare says of its request", async (context) => {
   const folder = await mkdtemp(join(tmpdir(), "fencepost-worker-"));
   context.after(() => rm(folder, { recursive: true, force: true }));
-  const { metafile } = await esbuild.build({
-    stdin: { contents: WORKER, resolveDir: root },
-    outfile: join(folder, "worker.js"),
-    bundle: true,
-    format: "esm",
-    platform: "browser",
-    conditions: ["workerd"],
-    external: ["node:*"],
-    loader: { ".wasm": "copy" },
-    assetNames: "[name]",
-    metafile: true,
-    logLevel: "silent",
-  });
-  const modules = Object.keys(metafile.outputs)
-    .filter((path) => path.endsWith(".wasm"))
-    .map((path) => path.split("/").at(-1))
-    .map((name) => `(name = "${name}", wasm = embed "${name}")`);
-  await writeFile(
-    join(folder, "worker.capnp"),
-    `using Workerd = import "/workerd/workerd.capnp";
-     const config :Workerd.Config = (services = [(name = "main", worker = .worker)]);
-     const worker :Workerd.Worker = (
-       modules = [(name = "worker.js", esModule = embed "worker.js"), ${modules.join(", ")}],
-       compatibilityDate = "2025-01-01",
-       compatibilityFlags = ["nodejs_compat"],
-     );`,
-  );
-  const { stderr } = await tool("workerd", ["test", join(folder, "worker.capnp")]);
-  assert.match(stderr, /PASS/);
+  await testInWorkerd(folder, { stdin: { contents: WORKER, resolveDir: root } });
 });

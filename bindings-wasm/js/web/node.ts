@@ -112,7 +112,7 @@ export async function peek(request: NodeRequest, most: number): Promise<Uint8Arr
     };
     const listeners = {
       readable: () => {
-        // A read of nothing at the end would end the stream, and who reads after this would wait for it.
+        // A read of nothing at the end would end the stream, and a later reader would wait for its end.
         while (request.readableLength > 0) {
           const chunk = request.read() as Uint8Array;
           chunks.push(chunk);

@@ -142,14 +142,12 @@ impl SingleStep {
                 self.failures = self.failures.saturating_add(1);
             }
             Progress::Answered(answer) => match outcome::of_step(answer, &self.settings.step, self.attempt) {
-                Ok(Event::Looked {
-                    record: Some(mut record),
-                }) => {
-                    stored::hide_lease_end(&mut record);
-                    let record = Some(record);
-                    self.finish(Event::Looked { record });
+                Ok(mut event) => {
+                    if let Event::Looked { record: Some(record) } = &mut event {
+                        stored::hide_lease_end(record);
+                    }
+                    self.finish(event);
                 }
-                Ok(event) => self.finish(event),
                 Err((reason, cause)) => self.refuse(reason, cause),
             },
             Progress::Refused(reason, cause) => self.refuse(reason, cause),
