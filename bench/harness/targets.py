@@ -24,8 +24,10 @@ LOOK = 2
 
 #: With many tasks, the rate as a share of the raw client's: at least so much, by the language.
 SHARE = {"rust": 0.87, "c": 0.87, "python": 1.0, "javascript": 0.80}
-#: The processor time of a cycle with the most tasks, against that with few.
+#: The processor time of a cycle with the most tasks, against that with few. Where tasks are threads, the
+#: system's change of threads takes more time with more of them: there it is against the raw client's growth.
 FEW_TASKS, MOST_TASKS, CPU = 16, 2_000, 1.3
+THREADS = ("c",)
 
 
 def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
@@ -62,7 +64,7 @@ def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
                     ratio = measured[limit.against].median
                     yield Verdict(name, subject.name, target, ratio, limit.at_most, asserted=False)
             yield from _operations(name, subject, family)
-            yield from _many(name, subject, family.many.get(subject.name, []))
+            yield from _many(name, subject, family.many)
             floor = family.handoff.get("floor")
             if subject.floor and floor and subject.name in family.handoff:
                 ratio = family.handoff[subject.name].p50 / floor.p50
@@ -100,19 +102,30 @@ def _added(name: str, subject: Subject, family: Family) -> Iterator[Verdict]:
             yield Verdict(name, subject.name, target, ours / peer, limit.at_most, asserted=False)
 
 
-def _many(family: str, subject: Subject, many: Sequence[Many]) -> Iterator[Verdict]:
+def _many(family: str, subject: Subject, measured: Mapping[str, Sequence[Many]]) -> Iterator[Verdict]:
     raw = f"{subject.name}-raw"
+    many = measured.get(subject.name, [])
     for each in many:
         if raw in each.ratios:
             # Of n tasks, the rate is one through the time of a cycle, so that shares become times.
             target = f"a cycle of {each.tasks} tasks, times {raw}"
             at_most = 1 / SHARE[subject.language]
             yield Verdict(family, subject.name, target, each.ratios[raw].median, at_most, asserted=False)
+    growth = _growth(many)
+    if growth is None:
+        return
+    target = f"processor time of a cycle, {MOST_TASKS} tasks over {FEW_TASKS}"
+    if subject.language in THREADS:
+        of_raw = _growth(measured.get(raw, []))
+        if of_raw is None:
+            return
+        growth, target = growth / of_raw, f"{target}, times {raw}"
+    yield Verdict(family, subject.name, target, growth, CPU, asserted=False)
+
+
+def _growth(many: Sequence[Many]) -> float | None:
     cpu = {each.tasks: each.cpu for each in many}
-    if FEW_TASKS in cpu and MOST_TASKS in cpu:
-        target = f"processor time of a cycle, {MOST_TASKS} tasks over {FEW_TASKS}"
-        growth = cpu[MOST_TASKS] / cpu[FEW_TASKS]
-        yield Verdict(family, subject.name, target, growth, CPU, asserted=False)
+    return cpu[MOST_TASKS] / cpu[FEW_TASKS] if FEW_TASKS in cpu and MOST_TASKS in cpu else None
 
 
 def _woken(family: str, wakeups: Wakeups) -> Iterator[Verdict]:

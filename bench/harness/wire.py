@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -13,11 +14,12 @@ from .stats import median
 from .subjects import Role, Subject
 from .workers import Worker
 
-CYCLES = 10
-#: Windows of so many cycles, and hand-offs. The window with the fewest flights counts: where a sender is
-#: interrupted between two requests that belong together, they become two flights. On a busy machine that
-#: happens in most windows, so a fewest number counts when it has been seen twice.
-WINDOWS, QUICK_WINDOWS, MOST_WINDOWS = 5, 4, 40
+#: So many cycles are counted, one by one. The flights are those of the cycle with the fewest: if the system
+#: interrupts a sender between two requests that belong together, one flight becomes two. More cycles follow
+#: until two of them have the fewest flights.
+CYCLES, QUICK_CYCLES, MOST_CYCLES = 50, 10, 400
+#: Cycles before them, for the directory and the scripts.
+WARM = 10
 HAND_OFFS, QUICK_HAND_OFFS = 7, 3
 #: A waiter that is quiet for so long, in seconds, has asked all it has to. On Redis it polls every 100 ms.
 QUIET = {"zookeeper": 0.1, "redis": 0.04}
@@ -62,36 +64,44 @@ def one(subject: Subject, control: Control, quick: bool, lock: str) -> Wire:
     """One subject."""
     with ExitStack() as stack:
         proxies = [stack.enter_context(control.proxy(subject.family)) for _ in range(2)]
+        least = QUICK_CYCLES if quick else CYCLES
         with Worker(subject, proxies[0].url, f"{lock}-alone") as first:
-            first.cycle(CYCLES)  # warm-up: the directory, the scripts
-            counts = fewest_flights(lambda: cycles(first, proxies[0]), QUICK_WINDOWS if quick else WINDOWS)
-        alone = (counts.requests / CYCLES, counts.flights / CYCLES, counts.kinds, CYCLES)
+            first.cycle(WARM)
+            alone = summary(cycles(lambda: cycle(first, proxies[0]), least), least)
         if subject.role is Role.RAW or subject.alone:
             return Wire(*alone, None, None, None)
         pair = [stack.enter_context(Worker(subject, proxy.url, f"{lock}-pair")) for proxy in proxies]
         return Wire(*alone, *hand_offs(pair, proxies, QUICK_HAND_OFFS if quick else HAND_OFFS))
 
 
-def fewest_flights(window: Callable[[], Counts], least: int) -> Counts:
-    """The window with the fewest flights, of `least` windows and until a second window has as few."""
-    seen: list[Counts] = []
-    while len(seen) < MOST_WINDOWS:
-        seen.append(window())
-        seen.sort(key=lambda counts: counts.flights)
-        if len(seen) >= least and seen[0].flights == seen[1].flights:
+def cycles(count: Callable[[], Counts], least: int) -> list[Counts]:
+    """`least` cycles, and more until two of them have the fewest flights."""
+    seen = [count() for _ in range(least)]
+    while len(seen) < MOST_CYCLES:
+        fewest, second = sorted(counts.flights for counts in seen)[:2]
+        if fewest == second:
             break
-    return seen[0]
+        seen.append(count())
+    return seen
 
 
-def cycles(worker: Worker, proxy: Proxy) -> Counts:
-    """Counts a window into which no session confirmation has come: they come every few seconds."""
+def summary(counts: Sequence[Counts], least: int) -> tuple[float, float, dict[str, int], int]:
+    """The first four fields of `Wire`: those of `least` cycles, and the fewest flights of all."""
+    kinds: Counter[str] = Counter()
+    for each in counts[:least]:
+        kinds.update(each.kinds)
+    return kinds.total() / least, min(each.flights for each in counts), dict(kinds), least
+
+
+def cycle(worker: Worker, proxy: Proxy) -> Counts:
+    """Counts a cycle into which no session confirmation has come: they come every few seconds."""
     for _ in range(10):
         proxy.forget()
-        worker.cycle(CYCLES)
+        worker.cycle(1)
         counts = proxy.counts()
         if counts.confirmations == 0:
             return counts
-    raise Complaint(f"{worker.subject}: confirms its session in every one of {CYCLES} cycles: {counts.kinds}")
+    raise Complaint(f"{worker.subject}: confirms its session in every cycle: {counts.kinds}")
 
 
 def hand_offs(pair: Sequence[Worker], proxies: Sequence[Proxy], count: int) -> tuple[float, list[int], int]:

@@ -140,6 +140,17 @@ def test_a_cycle_of_many_tasks_costs_what_one_of_few_costs(cpu: float, passed: b
     assert verdict.passed is passed
 
 
+@pytest.mark.parametrize(("cpu", "passed"), [(2.5, True), (2.7, False)])
+def test_threads_may_cost_more_where_they_do_for_the_raw_client(cpu: float, passed: bool) -> None:
+    def of(growth: float) -> list[Many]:
+        return [Many(tasks, 1.0, cost, [], {}) for tasks, cost in ((16, 10.0), (2000, 10 * growth))]
+
+    family = Family(named("c", "c-raw"), many={"c": of(cpu), "c-raw": of(2.0)})
+    (verdict,) = verdicts({"redis": family})
+    assert verdict.target == "processor time of a cycle, 2000 tasks over 16, times c-raw"
+    assert verdict.passed is passed
+
+
 @pytest.mark.parametrize("tasks", ["0", "x", "1,10001"])
 def test_numbers_of_tasks_are_checked(tasks: str) -> None:
     with pytest.raises(Complaint, match="are no numbers of tasks: 1 to 10000"):

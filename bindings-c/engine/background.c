@@ -44,7 +44,7 @@ static void *run(void *argument) {
              * one lock after the other would wake it for each grant, so the time for which it was last woken is kept.
              */
             client->background_due = client->background_called > now ? client->background_called : FENCEPOST_NEVER;
-            client_sleep(client, &client->background_wake_word, client->background_due);
+            client_sleep(client, &client->background_sleeper, client->background_due);
         } else if (until <= now) {
             client_advance(client);
             client_wake(client);
@@ -53,11 +53,11 @@ static void *run(void *argument) {
                 client->driver->left(client->self);
             client_lock(client);
         } else if (client->waiters == NULL && (has_to_drive(client) || has_to_listen(client, now))) {
-            client_poll(client, now, until);
+            client_poll(client, NULL, now, until);
             client_wake(client); /* a thread that began to wait meanwhile drives from here on */
         } else {
             client->background_due = client->waiters == NULL ? due(client) : until;
-            client_sleep(client, &client->background_wake_word, client->background_due);
+            client_sleep(client, &client->background_sleeper, client->background_due);
         }
         client->background_due = 0;
     }
@@ -95,7 +95,7 @@ void background_look(fencepost_client *client) {
     if (!client->background_runs)
         start(client);
     else if (client->background_due > 0)
-        client_call(client, &client->background_wake_word);
+        client_call(client, &client->background_sleeper);
 }
 
 /* Ends the thread. Called once, without the lock, when the client is closed or looped. */
@@ -106,7 +106,7 @@ void background_stop(fencepost_client *client) {
     client_lock(client);
     runs = client->background_runs;
     client->background_runs = false;
-    client_call(client, &client->background_wake_word);
+    client_call(client, &client->background_sleeper);
     client_signal(client->wake);
     client_unlock(client);
     if (runs)

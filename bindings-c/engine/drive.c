@@ -53,7 +53,7 @@ void client_settle(fencepost_client *client) {
 }
 
 /* When the hub, the sink, the driver or a close has something to do. */
-uint64_t client_until(fencepost_client *client) {
+uint64_t client_until(const fencepost_client *client) {
     uint64_t until = client->until, other = client->sink->until(client);
 
     if (other < until)
@@ -96,7 +96,7 @@ static void take_in(fencepost_client *client) {
 }
 
 /* Whether there is more to read. */
-static bool has_more(const fencepost_client *client) {
+bool client_has_more(const fencepost_client *client) {
     struct pollfd source = {client->driver->descriptor(client->self), POLLIN, 0};
 
     return source.fd >= 0 && poll(&source, 1, 0) > 0;
@@ -125,7 +125,7 @@ void client_advance(fencepost_client *client) {
     if (client->closed)
         return;
     take_in(client);
-    while (!client->closed && fencepost_now() >= client->until && --looks > 0 && has_more(client))
+    while (!client->closed && fencepost_now() >= client->until && --looks > 0 && client_has_more(client))
         take_in(client);
     if (client->closed)
         return;

@@ -40,8 +40,7 @@ void client_unlock_and_notify(fencepost_client *client) {
 void client_leave(fencepost_client *client) {
     client_settle(client);
     client_wake(client);
-    if (client->driving)
-        client_signal(client->wake);
+    client_wake_driver(client);
     client_notify_loop(client);
     background_look(client);
     client_unlock_and_notify(client);

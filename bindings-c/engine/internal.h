@@ -3,6 +3,7 @@
 #ifndef FENCEPOST_ENGINE_INTERNAL_H
 #define FENCEPOST_ENGINE_INTERNAL_H
 
+#include <poll.h>
 #include <pthread.h>
 
 #include "fencepost-driver.h"
@@ -27,6 +28,17 @@ struct note {
 };
 
 #define NOTES 16
+
+/* A thread that sleeps, or may. */
+struct sleeper {
+    unsigned wake_word;            /* not 0: it was called, and has not looked yet */
+    struct sleeper *next, **place; /* in the queue of those to wake; without a place, it is in no queue */
+};
+
+/* How many sleepers a thread wakes when it unlocks the mutex. Each of them wakes the next ones when it unlocks the
+ * mutex. With one, a thread that is held up, such as by a signal handler, would hold up all that come after it. With
+ * more, they would find the mutex locked. */
+#define WAKES 4
 
 /* Random bytes that no contender has used yet. */
 struct pool {
@@ -61,7 +73,6 @@ struct fencepost_client {
     struct waiter *closers; /* those of them that wait for the end of the close */
     struct waiter *watcher; /* the one that looks at the timers, for a driver without a descriptor */
     unsigned woken;         /* waiters that were woken, and have not looked yet */
-    unsigned *to_wake;      /* the wake word of the waiter to wake after the mutex is unlocked */
     bool looped;            /* the program's event loop drives the client */
     bool stirred;           /* there is news that the program's loop does not know of */
     uint64_t looped_until;  /* when the program's loop will look by itself */
@@ -79,8 +90,13 @@ struct fencepost_client {
     int news; /* eventfd: for the program's loop, once the program has asked for it */
     int loop; /* epoll: the driver's descriptor and `news`, once the program has asked for it */
 
+    const struct waiter *driven_for;         /* the waiter of the thread that drives; NULL: the background thread */
+    struct pollfd polled[FENCEPOST_SOURCES]; /* what that thread polls */
+    nfds_t polled_count;
+    struct sleeper *called, **called_end; /* those to wake after the mutex is unlocked */
+
     pthread_t background;
-    unsigned background_wake_word;
+    struct sleeper background_sleeper;
     bool background_runs;
     bool background_missing;    /* the thread that renews could not be made */
     uint64_t background_due;    /* when it will look again */
@@ -109,8 +125,8 @@ void client_lock(fencepost_client *client);
 void client_unlock(fencepost_client *client);
 int client_pause(fencepost_client *client);
 void client_resume(fencepost_client *client, int before);
-void client_sleep(fencepost_client *client, unsigned *wake_word, uint64_t until);
-void client_call(fencepost_client *client, unsigned *wake_word);
+void client_sleep(fencepost_client *client, struct sleeper *sleeper, uint64_t until);
+void client_call(fencepost_client *client, struct sleeper *sleeper);
 void client_signal(int descriptor);
 void client_drain(int descriptor);
 
@@ -135,8 +151,9 @@ fencepost_result client_new(
 void client_pump(fencepost_client *client);
 void client_settle(fencepost_client *client);
 void client_advance(fencepost_client *client);
-uint64_t client_until(fencepost_client *client);
+uint64_t client_until(const fencepost_client *client);
 bool client_is_dispatcher(const fencepost_client *client);
+bool client_has_more(const fencepost_client *client);
 void client_notify_loop(fencepost_client *client);
 
 /* wait.c */
@@ -150,7 +167,8 @@ void client_wake(fencepost_client *client);
 void client_wake_all(fencepost_client *client);
 fencepost_result client_may_block(const fencepost_client *client);
 uint64_t client_deadline(int64_t timeout);
-void client_poll(fencepost_client *client, uint64_t now, uint64_t until);
+void client_poll(fencepost_client *client, const struct waiter *waiter, uint64_t now, uint64_t until);
+void client_wake_driver(fencepost_client *client);
 
 /* background.c */
 void background_look(fencepost_client *client);

@@ -77,6 +77,9 @@ fencepost_result fencepost_client_process(fencepost_client *client) {
     client->turns++;
     if (!client->driving)
         client_advance(client);
+    /* Each read takes a part. A loop that waits for edges would get none for the rest. */
+    if (client->looped && !client->closed && client_has_more(client))
+        client_signal(client->news);
     if (client->late == client->until)
         client_notify_loop(client);
     client->stirred = false;

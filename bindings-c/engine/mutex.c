@@ -18,22 +18,40 @@ void client_lock(fencepost_client *client) {
     client->cancel_state = before;
 }
 
-/* The owner of the wake word may have returned already. Only the address is used: another waiter with the same address
- * looks once more than necessary. */
-static void wake_sleeper(unsigned *wake_word) {
-    if (wake_word != NULL)
-        syscall(SYS_futex, wake_word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+/* Removes a sleeper from the queue of those to wake, if it is in it. */
+static void uncall(fencepost_client *client, struct sleeper *sleeper) {
+    if (sleeper->place == NULL)
+        return;
+    *sleeper->place = sleeper->next;
+    *(sleeper->next != NULL ? &sleeper->next->place : &client->called_end) = sleeper->place;
+    sleeper->place = NULL;
 }
 
-/* Unlocks the mutex for a while inside a call. Only then does it wake the waiter that was called: otherwise that waiter
- * would find the mutex locked, and sleep again. Returns what `client_resume` needs. */
-int client_pause(fencepost_client *client) {
-    int before = client->cancel_state;
-    unsigned *wake_word = client->to_wake;
+/* Takes the sleepers to wake from their queue. Returns how many. */
+static unsigned take_called(fencepost_client *client, unsigned **wake_words) {
+    unsigned count = 0;
 
-    client->to_wake = NULL;
+    while (count < WAKES && client->called != NULL) {
+        struct sleeper *sleeper = client->called;
+
+        wake_words[count++] = &sleeper->wake_word;
+        uncall(client, sleeper);
+    }
+    return count;
+}
+
+/* Unlocks the mutex for a while inside a call. Only then does it wake sleepers that were called: otherwise they would
+ * find the mutex locked, and sleep again. For the same reason it wakes few of many: each wakes the next ones when it
+ * unlocks the mutex. Returns what `client_resume` needs. */
+int client_pause(fencepost_client *client) {
+    unsigned *wake_words[WAKES], count = take_called(client, wake_words), i;
+    int before = client->cancel_state;
+
     pthread_mutex_unlock(&client->mutex);
-    wake_sleeper(wake_word);
+    /* The sleeper may have returned already. Only the address is used: another one with the same address looks once
+     * more than necessary. */
+    for (i = 0; i < count; i++)
+        syscall(SYS_futex, wake_words[i], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     return before;
 }
 
@@ -47,20 +65,25 @@ void client_unlock(fencepost_client *client) {
     cancel_allow(client_pause(client));
 }
 
-/* Wakes the thread that sleeps on a wake word. With the mutex. */
-void client_call(fencepost_client *client, unsigned *wake_word) {
-    *wake_word = 1;
-    wake_sleeper(client->to_wake); /* only one can wait until the mutex is unlocked */
-    client->to_wake = wake_word;
+/* Wakes a sleeper, after the mutex is unlocked. With the mutex. */
+void client_call(fencepost_client *client, struct sleeper *sleeper) {
+    if (sleeper->wake_word)
+        return;
+    sleeper->wake_word = 1;
+    sleeper->next = NULL;
+    sleeper->place = client->called == NULL ? &client->called : client->called_end;
+    *sleeper->place = sleeper;
+    client->called_end = &sleeper->next;
 }
 
-/* Sleeps until the wake word is set, without the mutex. It may wake early. */
-void client_sleep(fencepost_client *client, unsigned *wake_word, uint64_t until) {
+/* Sleeps until it is called, without the mutex. It may wake early. */
+void client_sleep(fencepost_client *client, struct sleeper *sleeper, uint64_t until) {
     uint64_t left = until - fencepost_now();
     long limit[2]; /* the type that the system call takes; a timespec may differ */
     int before;
 
-    *wake_word = 0;
+    uncall(client, sleeper); /* it was called while it was awake */
+    sleeper->wake_word = 0;
     if (until != FENCEPOST_NEVER) {
         if ((int64_t)left <= 0)
             return;
@@ -70,8 +93,9 @@ void client_sleep(fencepost_client *client, unsigned *wake_word, uint64_t until)
         limit[1] = (long)(left % 1000000u) * 1000;
     }
     before = client_pause(client);
-    syscall(SYS_futex, wake_word, FUTEX_WAIT_PRIVATE, 0, until == FENCEPOST_NEVER ? NULL : limit, NULL, 0);
+    syscall(SYS_futex, &sleeper->wake_word, FUTEX_WAIT_PRIVATE, 0, until == FENCEPOST_NEVER ? NULL : limit, NULL, 0);
     client_resume(client, before);
+    uncall(client, sleeper);
 }
 
 /* Makes an eventfd readable. */

@@ -1,7 +1,7 @@
 /* Waiting. A waiting thread drives the client: one thread sleeps on the driver's descriptor, and the others wait for
  * it. */
 #define _GNU_SOURCE
-#include <poll.h>
+#include <string.h>
 
 #include "internal.h"
 
@@ -13,7 +13,7 @@
 struct waiter {
     client_condition *condition;
     const void *subject;
-    unsigned wake_word;           /* not 0: it was woken, and will look */
+    struct sleeper sleeper;
     uint64_t until;               /* when it looks by itself */
     struct waiter *newer, *older; /* in the list of the client */
     struct waiter *next, **place; /* in the list of its subject; without a place, it is in no such list */
@@ -21,10 +21,10 @@ struct waiter {
 
 /* Wakes one waiter. With the mutex. */
 static void wake(fencepost_client *client, struct waiter *waiter) {
-    if (waiter->wake_word)
+    if (waiter->sleeper.wake_word)
         return;
     client->woken++;
-    client_call(client, &waiter->wake_word);
+    client_call(client, &waiter->sleeper);
 }
 
 /* A subject has changed: wakes those of its waiters whose condition holds. With the mutex. */
@@ -32,7 +32,7 @@ void client_changed(fencepost_client *client, struct waiter *list) {
     struct waiter *waiter;
 
     for (waiter = list; waiter != NULL; waiter = waiter->next) {
-        if (!waiter->wake_word && waiter->condition(waiter->subject))
+        if (!waiter->sleeper.wake_word && waiter->condition(waiter->subject))
             wake(client, waiter);
     }
 }
@@ -102,7 +102,7 @@ static void unlink_waiter(fencepost_client *client, struct waiter *waiter) {
 
 /* Sleeps until it is woken. If no thread looks at the timers, this one does. */
 static void sleep_in(fencepost_client *client, struct waiter *waiter, struct waiter **list, uint64_t deadline) {
-    waiter->wake_word = 0;
+    waiter->sleeper.wake_word = 0;
     waiter->until = deadline;
     if (!is_looked_after(client)) {
         client->watcher = waiter;
@@ -110,31 +110,66 @@ static void sleep_in(fencepost_client *client, struct waiter *waiter, struct wai
             waiter->until = client_until(client);
     }
     link_waiter(client, waiter, list);
-    client_sleep(client, &waiter->wake_word, waiter->until);
+    client_sleep(client, &waiter->sleeper, waiter->until);
     unlink_waiter(client, waiter);
-    if (waiter->wake_word)
+    if (waiter->sleeper.wake_word)
         client->woken--;
     if (client->watcher == waiter)
         client->watcher = NULL;
 }
 
-/* Sleeps on the driver's descriptor, without the mutex, and reads what the server has sent. */
-void client_poll(fencepost_client *client, uint64_t now, uint64_t until) {
+/* What the driver waits for now. Returns how many descriptors these are. */
+static nfds_t wanted_sources(const fencepost_client *client, struct pollfd *sources) {
+    if (client->driver->sources != NULL)
+        return (nfds_t)client->driver->sources(client->self, sources);
+    sources[0].fd = client->driver->descriptor(client->self);
+    sources[0].events = POLLIN;
+    return 1;
+}
+
+/* Whether the driver waits for other descriptors or events than those that the driving thread polls. */
+static bool has_other_sources(const fencepost_client *client) {
+    struct pollfd sources[FENCEPOST_SOURCES];
+    nfds_t count = wanted_sources(client, sources), i;
+
+    if (count != client->polled_count)
+        return true;
+    for (i = 0; i < count; i++) {
+        if (sources[i].fd != client->polled[i].fd || sources[i].events != client->polled[i].events)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the thread that drives has to know what this thread has changed. With the mutex. */
+static bool concerns_driver(const fencepost_client *client) {
+    const struct waiter *waiter = client->driven_for;
+
+    return client->closing || client_until(client) < client->driven_until ||
+           (waiter != NULL && waiter->condition(waiter->subject)) || has_other_sources(client);
+}
+
+/* A call ends. To wake the thread that drives takes two system calls and a change of threads, so it is done only if
+ * that thread has to know, or if it is the background thread: the next call of the program then drives itself. With the
+ * mutex. */
+void client_wake_driver(fencepost_client *client) {
+    if (client->driving && (client->driven_for == NULL || concerns_driver(client)))
+        client_signal(client->wake);
+}
+
+/* Sleeps on the driver's descriptor, without the mutex, and reads what the server has sent. `waiter` is that of this
+ * thread, or NULL. */
+void client_poll(fencepost_client *client, const struct waiter *waiter, uint64_t now, uint64_t until) {
     struct pollfd sources[FENCEPOST_SOURCES + 1];
-    nfds_t count = 1;
+    nfds_t count = client->polled_count = wanted_sources(client, client->polled);
     uint64_t left = until > now ? until - now : 0;
     int before;
 
     sources[0].fd = client->wake;
     sources[0].events = POLLIN;
-    if (client->driver->sources != NULL) {
-        count += (nfds_t)client->driver->sources(client->self, &sources[1]);
-    } else {
-        sources[1].fd = client->driver->descriptor(client->self);
-        sources[1].events = POLLIN;
-        count = 2;
-    }
+    memcpy(&sources[1], client->polled, count++ * sizeof *sources);
     client->driving = true;
+    client->driven_for = waiter;
     client->driven_until = until;
     before = client_pause(client);
     /* Not ppoll: after a stop of the process, it would wait for the rest of the time, and be late. */
@@ -147,6 +182,7 @@ void client_poll(fencepost_client *client, uint64_t now, uint64_t until) {
     /* This thread still drives, so no other thread is woken for that. */
     client_wake(client);
     client->driving = false;
+    client->driven_for = NULL;
     client_notify_loop(client);
 }
 
@@ -171,7 +207,7 @@ bool client_wait(
 
     client_settle(client);
     /* The thread that drives does not know yet what this thread has begun. */
-    if (client->driving && client_until(client) < client->driven_until)
+    if (client->driving && concerns_driver(client))
         client_signal(client->wake);
     while (!(holds = condition(subject)) && !client->closed) {
         uint64_t until = client_until(client), now = fencepost_now();
@@ -184,7 +220,7 @@ bool client_wait(
             continue;
         }
         if (has_descriptor(client) && !client->driving)
-            client_poll(client, now, until < deadline ? until : deadline);
+            client_poll(client, &waiter, now, until < deadline ? until : deadline);
         else
             sleep_in(client, &waiter, list == NULL ? &client->closers : list, deadline);
     }

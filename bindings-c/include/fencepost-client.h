@@ -544,8 +544,9 @@ void fencepost_inspection_free(fencepost_inspection *inspection);
 
 /**
  * Returns the descriptor to poll for reading. It stays the same for the client's life, and the client closes it. The
- * program must not read from it. From this call on, the program drives the client, and no thread of the client renews
- * grants. Returns -1 on an error.
+ * program must not read from it. A loop may wait for edges (`EPOLLET`) if it calls `fencepost_client_process` after
+ * each one. From this call on, the program drives the client, and no thread of the client renews grants. Returns -1 on
+ * an error.
  */
 int fencepost_client_fd(fencepost_client *client);
 

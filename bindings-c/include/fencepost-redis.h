@@ -45,7 +45,7 @@ fencepost_result fencepost_redis_connect(const char *url, fencepost_client **cli
  * ended, acquires return `CONNECTION_CLOSED`: make a new client. fencepost does not close a connection that has not
  * answered for 5 s. The `UNREACHABLE` of an acquire and the loss of a grant name it, and the program should close it.
  *
- * Errors: `BAD_ARGUMENT` for a context that is not connected, or that has a client already.
+ * Errors: `BAD_ARGUMENT` for a context that is not connected, that monitors, or that has a client already.
  */
 fencepost_result
 fencepost_redis_attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_client **client);

@@ -243,7 +243,7 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_SEQUENCE_EXHAUSTED = 309,
     /**
-     * A key of the lock holds a value of another type.
+     * A key with this name holds a value of another type.
      */
     FENCEPOST_RESULT_WRONG_TYPE = 310,
     /**

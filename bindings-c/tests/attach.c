@@ -289,6 +289,20 @@ static void busy_contexts(void) {
     }
 }
 
+/* hiredis would take what the monitor shows for the answers to subscriptions. */
+static void a_monitor_takes_no_subscriptions(void) {
+    struct loop commands, monitor;
+    fencepost_client *client = NULL;
+
+    NEED(loop_connect(&commands, address(REDIS)) && loop_connect(&monitor, address(REDIS)));
+    redisAsyncCommand(monitor.context, NULL, NULL, "MONITOR");
+    CHECK_FAULT(
+        fencepost_redis_attach(commands.context, monitor.context, &client), FENCEPOST_RESULT_BAD_ARGUMENT, "monitors");
+    fencepost_client_free(client);
+    redisAsyncFree(commands.context);
+    redisAsyncFree(monitor.context);
+}
+
 static void unconnected_contexts(void) {
     redisAsyncContext *context = redisAsyncConnect("127.0.0.1", 1);
     fencepost_client *client;
@@ -350,6 +364,7 @@ int main(void) {
         TEST(connection_of_the_owner_ends);
     }
     TEST(busy_contexts);
+    TEST(a_monitor_takes_no_subscriptions);
     TEST(unconnected_contexts);
     return check_close();
 }

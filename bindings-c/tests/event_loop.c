@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -118,6 +120,56 @@ static void a_timeout_is_kept(enum family family) {
     close_client(other);
 }
 
+/* One turn of a loop that looks at edges only: what is there to read has to be an edge. */
+static void turn_at_an_edge(fencepost_client *client, int edges) {
+    struct pollfd source = {fencepost_client_fd(client), POLLIN, 0};
+    struct epoll_event edge;
+
+    if (poll(&source, 1, fencepost_client_timeout(client)) > 0)
+        CHECK(epoll_wait(edges, &edge, 1, 0) == 1);
+    CHECK_RESULT(fencepost_client_process(client), FENCEPOST_OK);
+}
+
+static fencepost_result
+claim_at_edges(fencepost_idempotency *operations, fencepost_client *client, int edges, fencepost_grant **claim) {
+    fencepost_attempt *attempt = NULL;
+    fencepost_result result;
+
+    CHECK_RESULT(fencepost_claim_start(operations, "order-17", "item 42", 7, LONG, &attempt), FENCEPOST_OK);
+    while ((result = fencepost_attempt_finish(attempt, claim)) == FENCEPOST_RESULT_PENDING)
+        turn_at_an_edge(client, edges);
+    fencepost_attempt_free(attempt);
+    return result;
+}
+
+/* The driver reads an answer that is longer than its buffer in several turns. */
+static void edges_are_enough(enum family family) {
+    size_t size = 900000, got = 0;
+    char *receipt = calloc(1, size);
+    fencepost_client *client = client_of(url(family, ""));
+    fencepost_idempotency *operations = NULL;
+    struct epoll_event edge = {EPOLLIN | EPOLLET, {0}};
+    fencepost_grant *claim = NULL;
+    int edges = epoll_create1(EPOLL_CLOEXEC);
+    const void *stored;
+
+    CHECK(epoll_ctl(edges, EPOLL_CTL_ADD, fencepost_client_fd(client), &edge) == 0);
+    CHECK_RESULT(fencepost_idempotency_open(client, new_name("edges"), NULL, &operations), FENCEPOST_OK);
+    CHECK_RESULT(claim_at_edges(operations, client, edges, &claim), FENCEPOST_OK);
+    CHECK_RESULT(fencepost_complete_start(claim, NULL, receipt, size), FENCEPOST_OK);
+    while (fencepost_complete_finish(claim) == FENCEPOST_RESULT_PENDING)
+        turn_at_an_edge(client, edges);
+    fencepost_grant_free(claim);
+    CHECK_RESULT(claim_at_edges(operations, client, edges, &claim), FENCEPOST_RESULT_REPLAYED);
+    CHECK_RESULT(fencepost_claim_result(claim, &stored, &got), FENCEPOST_OK);
+    CHECK(got == size);
+    fencepost_grant_free(claim);
+    fencepost_idempotency_free(operations);
+    close_client(client);
+    close(edges);
+    free(receipt);
+}
+
 /* Waits in the loop until a grant is valid again. */
 static void until_valid(fencepost_client *client, const fencepost_grant *grant) {
     int64_t end = millis() + LONG;
@@ -228,6 +280,7 @@ int main(void) {
 #define ON(name) TEST_ON(name, (enum family)family, label((enum family)family))
         ON(two_clients_take_turns);
         ON(a_timeout_is_kept);
+        ON(edges_are_enough);
     }
     if (address(ZOOKEEPER) != NULL) {
         TEST(the_library_is_the_one_in_question);

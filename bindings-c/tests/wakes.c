@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -155,9 +156,72 @@ static void timers_are_handed_over(enum family family) {
     close_client(holder);
 }
 
+static int stuck[2], freed[2];
+
+/* Holds its thread up until another one writes to the pipe. */
+static void hold_up(int number) {
+    char byte = 0;
+
+    (void)number;
+    if (write(stuck[1], &byte, 1) != 1 || read(freed[0], &byte, 1) != 1)
+        _exit(1);
+}
+
+#define READER FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER)
+#define WRITER FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_WRITER)
+
+static void *read_it(void *argument) {
+    struct waiter *waiter = argument;
+
+    waiter->result = fencepost_acquire_with(waiter->client, waiter->name, READER, waiter->timeout, &waiter->grant);
+    __atomic_store_n(&waiter->id, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+#define HELD_UP 3
+
+/* All readers get their grants at once. The first ones are in a signal handler. */
+static void threads_that_are_held_up_hold_up_no_other(void) {
+    fencepost_client *client = client_of("memory:");
+    struct sigaction action = {.sa_handler = hold_up}, before;
+    struct waiter waiters[WAITERS] = {{0}};
+    const char *name = new_name("held-up");
+    fencepost_grant *grant = NULL;
+    char bytes[HELD_UP] = {0};
+    int i;
+
+    CHECK(pipe(stuck) == 0 && pipe(freed) == 0 && sigaction(SIGUSR1, &action, &before) == 0);
+    CHECK_RESULT(fencepost_acquire_with(client, name, WRITER, LONG, &grant), FENCEPOST_OK);
+    for (i = 0; i < WAITERS; i++) {
+        waiters[i] = (struct waiter){.client = client, .name = name, .timeout = FENCEPOST_FOREVER};
+        pthread_create(&waiters[i].thread, NULL, read_it, &waiters[i]);
+        EVENTUALLY(contenders(client, name, READER) == (size_t)i + 2);
+    }
+    for (i = 0; i < HELD_UP; i++) {
+        pthread_kill(waiters[i].thread, SIGUSR1);
+        CHECK(read(stuck[0], bytes, 1) == 1);
+    }
+    let_go(grant);
+    for (i = HELD_UP; i < WAITERS; i++)
+        EVENTUALLY(__atomic_load_n(&waiters[i].id, __ATOMIC_ACQUIRE) != 0);
+    CHECK(write(freed[1], bytes, HELD_UP) == HELD_UP);
+    for (i = 0; i < WAITERS; i++) {
+        pthread_join(waiters[i].thread, NULL);
+        if (CHECK_RESULT(waiters[i].result, FENCEPOST_OK))
+            let_go(waiters[i].grant);
+    }
+    close_client(client);
+    sigaction(SIGUSR1, &before, NULL);
+    for (i = 0; i < 2; i++) {
+        close(stuck[i]);
+        close(freed[i]);
+    }
+}
+
 int main(void) {
     enum family family;
 
+    TEST(threads_that_are_held_up_hold_up_no_other);
     for (family = MEMORY; family < FAMILIES; family++) {
         if (address(family) == NULL)
             continue;

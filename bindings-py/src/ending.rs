@@ -1,57 +1,105 @@
 //! The last call of a block.
 
+use std::ptr::null_mut;
+
 use pyo3::{
+    ffi::{
+        METH_KEYWORDS, METH_VARARGS, Py_DECREF, PyCFunction_NewEx, PyCFunctionWithKeywords, PyErr_Fetch,
+        PyErr_Restore, PyErr_WriteUnraisable, PyMethodDef, PyMethodDefPointer, PyObject, PyTuple_GetItem,
+    },
     prelude::*,
-    types::{PyDict, PyTuple},
+    types::PyTuple,
 };
 
-/// `__exit__`: calls `leave`. If that raises, it calls `forsake` with the same arguments, and the exception goes on.
-///
-/// Ctrl-C may come before the first line of a Python function, where the function cannot catch it. Nothing can come
-/// between `leave` and `forsake`.
-#[pyclass(frozen, module = "fencepost._fencepost")]
-pub(crate) struct Ending {
-    leave: Py<PyAny>,
-    forsake: Py<PyAny>,
+// This declaration says that the call may unwind. That of pyo3 does not.
+unsafe extern "C-unwind" {
+    fn PyObject_Call(
+        function: *mut PyObject,
+        arguments: *mut PyObject,
+        named: *mut PyObject,
+    ) -> *mut PyObject;
 }
 
-#[pymethods]
-impl Ending {
-    #[new]
-    fn new(leave: Py<PyAny>, forsake: Py<PyAny>) -> Self {
-        Self { leave, forsake }
-    }
-
-    #[pyo3(signature = (*arguments, **named))]
-    fn __call__(
-        &self,
-        arguments: &Bound<'_, PyTuple>,
-        named: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Py<PyAny>> {
-        let py = arguments.py();
-        self.leave.call(py, arguments, named).inspect_err(|_| {
-            if let Err(error) = self.forsake.call(py, arguments, named) {
-                error.write_unraisable(py, Some(self.forsake.bind(py)));
+/// `__exit__`: calls the first of two functions. If that raises, it calls the second one with the same arguments, and
+/// the exception goes on.
+///
+/// When the interpreter ends, Python before 3.14 ends the other threads by `pthread_exit`, which unwinds their stacks
+/// up to here. Code of Rust that cleans up or catches would then run without the interpreter, and crash. So this
+/// function drops nothing, and no function of pyo3 calls it.
+///
+/// # Safety
+///
+/// `both` is a tuple of two functions, `arguments` a tuple, and `named` a dictionary or null.
+unsafe extern "C-unwind" fn end(
+    both: *mut PyObject,
+    arguments: *mut PyObject,
+    named: *mut PyObject,
+) -> *mut PyObject {
+    // SAFETY: the caller is the interpreter, which runs. The caller refers to `both`, and that to the functions.
+    unsafe {
+        let result = PyObject_Call(PyTuple_GetItem(both, 0), arguments, named);
+        if result.is_null() {
+            let (mut kind, mut error, mut trace) = (null_mut(), null_mut(), null_mut());
+            PyErr_Fetch(&raw mut kind, &raw mut error, &raw mut trace);
+            let forsake = PyTuple_GetItem(both, 1);
+            let done = PyObject_Call(forsake, arguments, named);
+            if done.is_null() {
+                PyErr_WriteUnraisable(forsake);
+            } else {
+                Py_DECREF(done);
             }
-        })
+            PyErr_Restore(kind, error, trace);
+        }
+        result
     }
+}
 
-    /// Makes it a method, as a function of a class is.
-    fn __get__<'py>(
-        slf: &Bound<'py, Self>,
-        object: Option<&Bound<'py, PyAny>>,
-        _kind: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let Some(object) = object.filter(|object| !object.is_none()) else {
-            return Ok(slf.clone().into_any());
-        };
-        let method = slf.py().import("types")?.getattr("MethodType")?;
-        method.call1((slf, object))
-    }
+/// How Python calls [`end`]. Python never changes it.
+struct Definition(PyMethodDef);
 
-    /// The function that it calls, for `inspect`.
-    #[getter]
-    fn __wrapped__(&self, py: Python<'_>) -> Py<PyAny> {
-        self.leave.clone_ref(py)
+// SAFETY: it is constant, and refers only to constants.
+unsafe impl Sync for Definition {}
+
+static END: Definition = Definition(PyMethodDef {
+    ml_name: c"__exit__".as_ptr(),
+    ml_meth: PyMethodDefPointer {
+        // SAFETY: Python calls both types in the same way, and a thread that is unwound does not return to it.
+        PyCFunctionWithKeywords: unsafe {
+            std::mem::transmute::<
+                unsafe extern "C-unwind" fn(*mut PyObject, *mut PyObject, *mut PyObject) -> *mut PyObject,
+                PyCFunctionWithKeywords,
+            >(end)
+        },
+    },
+    ml_flags: METH_VARARGS | METH_KEYWORDS,
+    ml_doc: std::ptr::null(),
+});
+
+/// A function that calls `leave`, and `forsake` if that raises.
+#[pyfunction]
+pub(crate) fn ending<'py>(
+    leave: &Bound<'py, PyAny>,
+    forsake: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let both = PyTuple::new(leave.py(), [leave, forsake])?;
+    let definition = (&raw const END.0).cast_mut();
+    // SAFETY: the definition is constant, and the tuple is what `end` needs. The result is new, or null.
+    unsafe {
+        let function = PyCFunction_NewEx(definition, both.as_ptr(), null_mut());
+        Bound::from_owned_ptr_or_err(leave.py(), function)
     }
+}
+
+/// Makes a method of it, as a function of a class is one.
+#[pyfunction]
+pub(crate) fn bound<'py>(
+    function: Bound<'py, PyAny>,
+    object: Bound<'py, PyAny>,
+    _kind: Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    if object.is_none() {
+        return Ok(function);
+    }
+    let method = function.py().import("types")?.getattr("MethodType")?;
+    method.call1((function, object))
 }

@@ -21,7 +21,7 @@ mod _fencepost {
 
     #[pymodule_export]
     use super::{
-        ending::Ending,
+        ending::{bound, ending},
         errors::misuse,
         hub::{Hub, check_timeout},
         memory::{MemoryMessage, MemoryNode, MemoryServer, MemorySession},

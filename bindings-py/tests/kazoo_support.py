@@ -28,7 +28,7 @@ class Kazoos:
         """A client whose recipes are of that kind."""
         hosts = f"{hosts or self.backend.address}/{self.backend.prefix}"
         make = ours.KazooClient if kind == "ours" else KazooClient
-        client = make(hosts=hosts, timeout=10, **options)
+        client = make(hosts=hosts, **{"timeout": 10, **options})
         self._made.append(client)
         if start:
             client.start()

@@ -1,5 +1,5 @@
 """A TCP relay whose target changes, as an address does after a failover. It can leave a connection open and
-dumb, and delay what the server says.
+dumb, delay what the server says, and answer scripts with an error.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from contextlib import contextmanager
 class Pipe:
     """One connection through the relay."""
 
-    def __init__(self, client: socket.socket, target: str, dumb: bool) -> None:
+    def __init__(self, client: socket.socket, target: str, relay: Relay) -> None:
         host, port = target.split(":")
         self.target = target
         self.sent = b""
         """What the client has said."""
         self.received = b""
         """The bytes that the client has received."""
-        self.dumb = dumb
+        self.dumb = relay._dumb
         """Nothing goes through any more, and both ends stay open."""
         self.delay = 0.0
         """How long the relay delays the bytes of the server, in seconds."""
         self.is_over = False
+        self._relay = relay
         self._answers: queue.SimpleQueue[tuple[float, bytes]] = queue.SimpleQueue()
         self._client = client
         self._server = socket.create_connection((host, int(port)))
@@ -44,7 +45,10 @@ class Pipe:
                     self._answers.put((time.monotonic() + self.delay, data))
                     continue
                 self.sent += data
-                if not self.dumb:
+                refusal = self._relay.refuse(data)
+                if refusal:
+                    self._answers.put((0.0, refusal))
+                elif not self.dumb:
                     sink.sendall(data)
         except OSError:
             pass
@@ -85,6 +89,10 @@ class Relay:
     def __init__(self, target: str, host: str = "127.0.0.1") -> None:
         self.target = target
         self.pipes: list[Pipe] = []
+        self.error = ""
+        """The answer to every script; empty if the server answers."""
+        self.refused = 0
+        """How many scripts have got it."""
         self._dumb = False
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listening = socket.create_server((host, 0), family=family)
@@ -99,7 +107,7 @@ class Relay:
             except OSError:
                 return
             try:
-                self.pipes.append(Pipe(client, self.target, self._dumb))
+                self.pipes.append(Pipe(client, self.target, self))
                 self.pipes[-1].start()
             except OSError:
                 client.close()
@@ -109,6 +117,14 @@ class Relay:
         self._dumb = True
         for pipe in self.pipes:
             pipe.dumb = True
+
+    def refuse(self, data: bytes) -> bytes:
+        """The answers to the scripts in what a client says, if they get no other ones."""
+        if not self.error:
+            return b""
+        scripts = data.count(b"\r\nEVAL")
+        self.refused += scripts
+        return f"-{self.error}\r\n".encode() * scripts
 
     def carries(self) -> bool:
         """Whether there is a connection."""

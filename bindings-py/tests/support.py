@@ -30,7 +30,7 @@ from kazoo.exceptions import NoNodeError
 
 LONG = 90.0
 #: Long enough for a busy server to answer that another client holds the lock, in seconds.
-BRIEF = 1.0
+BRIEF = 2.0
 #: A result that no text is.
 EVERY_BYTE = bytes(range(256))
 #: Almost as long as a result may be.

@@ -14,7 +14,7 @@ import redis.asyncio
 from conftest import AsyncConnect
 from fencepost._engine.claim import ClaimContender
 from fencepost.hub import Event
-from support import BRIEF, EVERY_BYTE, LONG, LONG_RESULT, SHORT, RedisBackend, wait_until_async
+from support import EVERY_BYTE, LONG, LONG_RESULT, SHORT, RedisBackend, wait_until_async
 
 
 @pytest_asyncio.fixture
@@ -31,7 +31,7 @@ async def payments(
 
 async def takeovers(scope: fencepost.asyncio.Idempotency, key: str) -> int:
     """Claims an operation that is not running: how often it was taken over."""
-    async with scope.claim(key, timeout=BRIEF) as claim:
+    async with scope.claim(key, timeout=LONG) as claim:
         assert not claim.replayed
         await claim.release()
     return claim.takeovers
@@ -137,7 +137,7 @@ async def test_a_cancelled_completion_goes_on(payments: fencepost.asyncio.Idempo
     running = asyncio.create_task(run())
     with pytest.raises(asyncio.CancelledError):
         await running
-    assert (await payments.claim("order-17", timeout=BRIEF)).result == 17
+    assert (await payments.claim("order-17", timeout=LONG)).result == 17
 
 
 async def test_a_closed_client_leaves(aconnect: AsyncConnect, redis_server: RedisBackend) -> None:

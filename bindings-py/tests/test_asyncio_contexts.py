@@ -11,7 +11,7 @@ import weakref
 from contextvars import ContextVar
 
 from conftest import AsyncConnect
-from support import Backend, wait_until_async
+from support import BRIEF, Backend, wait_until_async
 
 
 class Request:
@@ -54,7 +54,7 @@ async def test_a_client_keeps_no_request_and_logs_none(backend: Backend, aconnec
             lock = client.lock(name)
             async with lock:
                 # A waiter on Redis needs the second connection, and timers.
-                assert await lock.acquire(timeout=0.05) is None
+                assert await lock.acquire(timeout=BRIEF) is None
 
         await asyncio.gather(*(serve(backend.name(f"stock/{number}")) for number in range(3)))
         await wait_until_async(

@@ -27,6 +27,7 @@ from support import (
     sockets,
     wait_until,
     wait_until_async,
+    with_session,
 )
 
 
@@ -42,17 +43,17 @@ def end(loop: asyncio.AbstractEventLoop) -> None:
 class Left:
     """A client with a grant and a waiter on a loop of its own."""
 
-    def __init__(self, backend: Backend) -> None:
+    def __init__(self, backend: Backend, lease: float = 2) -> None:
         self.loop = asyncio.new_event_loop()
         self.found: Any = None
         """What an inspection found, where there is one."""
-        self.client, self.grant, self.waiter = self.loop.run_until_complete(self._begin(backend))
+        self.client, self.grant, self.waiter = self.loop.run_until_complete(self._begin(backend, lease))
 
     async def _begin(
-        self, backend: Backend
+        self, backend: Backend, lease: float
     ) -> tuple[fencepost.asyncio.Client, fencepost.asyncio.Grant, asyncio.Task[Any]]:
-        client = fencepost.asyncio.connect(backend.url)
-        lock = client.lock(backend.name(), **options(backend, 2))
+        client = fencepost.asyncio.connect(with_session(backend.url, max(4, int(lease)) * 1000))
+        lock = client.lock(backend.name(), **options(backend, lease))
         grant = await lock.acquire(timeout=LONG)
         assert grant is not None
         if backend.kind != "redis":
@@ -102,7 +103,8 @@ def calls(left: Left, name: str) -> list[Callable[[], Awaitable[object]]]:
 
 
 def test_another_loop_is_refused(backend: Backend, connect: Connect) -> None:
-    left = Left(backend)
+    # Nothing renews it while its loop stands still.
+    left = Left(backend, lease=60)
     assert not left.grant.lost.is_set()
 
     async def use() -> list[str]:
@@ -182,12 +184,13 @@ def test_a_claim_that_a_stopped_loop_does_not_take(
     zookeeper: Backend, connect: Connect, control: Control, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing has run: others claim the operation without a takeover. The call claims it anew."""
-    monkeypatch.setattr("fencepost._engine.unclaimed.AT_MOST", 300_000)
+    monkeypatch.setattr("fencepost._engine.unclaimed.AT_MOST", 3_000_000)
     theirs = connect(zookeeper.url).idempotency(zookeeper.name())
+    assert theirs.look("order-17") is None  # It is connected.
     loop = asyncio.new_event_loop()
 
     async def begin() -> tuple[fencepost.asyncio.Client, asyncio.Future[fencepost.asyncio.Claim]]:
-        client = fencepost.asyncio.connect(zookeeper.url)
+        client = fencepost.asyncio.connect(with_session(zookeeper.url, 30_000))
         async with client.lock(zookeeper.name("warm")):
             pass
         control.do("pause zookeeper")
@@ -215,12 +218,12 @@ def test_an_acquire_without_time_left_tries_once_more(
     monkeypatch: pytest.MonkeyPatch,
     how: dict[str, Any],
 ) -> None:
-    monkeypatch.setattr("fencepost._engine.unclaimed.AT_MOST", 300_000)
+    monkeypatch.setattr("fencepost._engine.unclaimed.AT_MOST", 3_000_000)
     theirs = connect(zookeeper.url).lock(zookeeper.name())
     loop = asyncio.new_event_loop()
 
     async def begin() -> tuple[fencepost.asyncio.Client, asyncio.Task[fencepost.asyncio.Grant | None]]:
-        client = fencepost.asyncio.connect(zookeeper.url)
+        client = fencepost.asyncio.connect(with_session(zookeeper.url, 30_000))
         async with client.lock(zookeeper.name("warm")):
             pass
         control.do("pause zookeeper")
@@ -257,7 +260,7 @@ def test_it_is_given_back_also_if_the_program_keeps_the_client(
 ) -> None:
     """As the frames of an exception do that has ended `asyncio.run`."""
     backend = BACKENDS[place]()
-    url = f"{backend.url}?session_timeout=1000" if place == "memory" else backend.url
+    url = f"{backend.url}?session_timeout=4000" if place == "memory" else backend.url
     other = connect(url).lock(backend.name())
     left = [Left(backend)]
     left[0].waiter.cancel()
@@ -311,9 +314,9 @@ def test_a_loop_that_ends_as_a_connection_is_made_ends(
 
     async def use() -> None:
         client = fencepost.asyncio.connect(redis_server.url)
-        acquire = asyncio.create_task(client.lock(redis_server.name()).acquire(timeout=1))
+        acquire = asyncio.create_task(client.lock(redis_server.name()).acquire(timeout=LONG))
         await wait_until_async(lambda: len(cancelled) > 0, "a connection is made")
-        _, pending = await asyncio.wait(cancelled, timeout=5)
+        _, pending = await asyncio.wait(cancelled, timeout=LONG)
         assert not pending
         acquire.cancel()
         await client.close()

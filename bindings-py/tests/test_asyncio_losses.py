@@ -44,10 +44,12 @@ async def wait_for_line(backend: Backend, count: int) -> None:
 
 
 async def test_the_lock_is_deleted(server: Backend, aconnect: AsyncConnect) -> None:
-    lock = aconnect(server.url).lock(server.name(), **options(server))
+    # A lease that does not end before the client notices: the reason is to be the deletion.
+    url, lease = with_session(server.url, 60_000), options(server, 9)
+    lock = aconnect(url).lock(server.name(), **lease)
     with pytest.raises(fencepost.LockLost) as error:
         async with lock as grant:
-            waiter = start_waiter(aconnect(server.url).lock(server.name(), **options(server)))
+            waiter = start_waiter(aconnect(url).lock(server.name(), **lease))
             await wait_for_line(server, 2)
             server.delete(server.name())
             await asyncio.sleep(LONG)

@@ -10,7 +10,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 from conftest import AsyncConnect
-from support import LONG, Backend, Control, wait_until_async, with_session
+from support import LONG, Backend, Control, options, wait_until_async, with_session
 from test_asyncio_kinds import place, take
 
 __all__ = ["place"]
@@ -86,7 +86,7 @@ async def test_cancelled_when_it_is_granted_and_entered(backend: Backend, aconne
 
 async def test_a_loss_cancels_every_body(backend: Backend, aconnect: AsyncConnect) -> None:
     client = aconnect(backend.url)
-    mine = client.lock(backend.name(), owner="request-17", max_hold=0.1)
+    mine = client.lock(backend.name(), owner="request-17", max_hold=2)
     grant = await take(mine)
     done = await take(mine)
     await done.release()
@@ -126,7 +126,7 @@ async def test_nothing_is_sent_to_enter_again(
 ) -> None:
     proxy = control.do(f"proxy {server.server}")
     url = with_session(server.at(proxy["address"]), 40000)
-    lock = aconnect(url).lock(server.name(), owner="request-17")
+    lock = aconnect(url).lock(server.name(), owner="request-17", **options(server, 120))
     async with lock:
         pass
     outer = await take(lock)

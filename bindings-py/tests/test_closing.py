@@ -25,6 +25,7 @@ from support import (
     sockets,
     wait_until,
     wait_until_async,
+    with_session,
 )
 
 
@@ -250,23 +251,32 @@ def test_an_interrupted_close_is_finished(server: Backend, connect: Connect, aga
 def test_a_close_that_waits_is_interrupted(server: Backend, control: Control) -> None:
     server.contenders(server.name())
     threads, open_sockets = set(threading.enumerate()), sockets()
-    client = fencepost.connect(server.url)
-    grant = client.lock(server.name()).acquire(timeout=LONG)
+    # Only the close ends the grant.
+    client = fencepost.connect(with_session(server.url, 60_000))
+    grant = client.lock(server.name(), **options(server, 60)).acquire(timeout=LONG)
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
+    assert grant is not None
+    lost, main = grant.lost, threading.main_thread().ident
+    assert main is not None
+
+    def send() -> None:
+        wait_until(lost.is_set, "the close has begun, and waits for the server")
+        signal.pthread_kill(main, signal.SIGALRM)
+
     control.do(f"pause {server.server}")
     handler = signal.signal(signal.SIGALRM, interrupt)
+    sender = threading.Thread(target=send)
     try:
-        signal.setitimer(signal.ITIMER_REAL, 0.3)
+        sender.start()
         with pytest.raises(KeyboardInterrupt):
             client.close()
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        sender.join()
         signal.signal(signal.SIGALRM, handler)
-    assert grant is not None
-    assert grant.lost.is_set()
+    assert lost.is_set()
     control.do(f"resume {server.server}")
     client.close()
     wait_until(lambda: set(threading.enumerate()) <= threads, "its threads have ended")

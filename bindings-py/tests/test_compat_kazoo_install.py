@@ -33,7 +33,7 @@ def test_install_before_the_start(kazoos: Kazoos) -> None:
     client.start()
     lock = client.Lock("/l", "me", extra_lock_patterns=["-lock-"])
     assert isinstance(lock, ours.Lock)
-    assert lock.acquire(timeout=1) is True
+    assert lock.acquire(timeout=LONG) is True
     lock.release()
     assert isinstance(client.ReadLock("/l"), ours.ReadLock)
     assert isinstance(client.WriteLock("/l"), ours.WriteLock)
@@ -48,10 +48,10 @@ def test_the_classes_on_a_client_that_is_connected(kazoos: Kazoos) -> None:
     # Nothing is proved of this session yet: what another client holds is refused all the same.
     held = ours.Lock(client, "/held")
     with pytest.raises(LockTimeout):
-        held.acquire(timeout=0.05)
+        held.acquire(timeout=0.5)
     assert held.acquire(blocking=False) is False
     # What is free is granted late: a quarter of the session's timeout after the first Lock, and no more.
-    for free, how in (("/l", {"timeout": 0.5}), ("/m", {"blocking": False})):
+    for free, how in (("/l", {"timeout": 1.5}), ("/m", {"blocking": False})):
         lock = ours.Lock(client, free)
         start = time.monotonic()
         assert lock.acquire(**how) is True
@@ -70,7 +70,7 @@ def test_a_client_that_has_stopped_is_left_alone(kazoos: Kazoos) -> None:
     wait_until(lambda: traces(client) == [], "everything is taken off")
     wait_until(lambda: set(threading.enumerate()) <= before, "its threads have ended")
     client.start()
-    assert client.Lock("/l").acquire(timeout=1) is True
+    assert client.Lock("/l").acquire(timeout=LONG) is True
 
 
 def test_a_stop_notifies_a_waiter(kazoos: Kazoos) -> None:

@@ -253,7 +253,7 @@ def test_an_acquire_while_suspended_acquires_anew_what_is_lost(
     assert reports.call_count == 1
     for report in late:
         report()
-    assert "/s: lost after " in caplog.text
+    wait_until(lambda: "/s: lost after " in caplog.text, "the log says so")
     assert (reports.call_count, semaphore.is_acquired, semaphore.lost.is_set()) == (1, True, False)
     worker.finish()
 

@@ -20,6 +20,7 @@ from support import (
     LONG,
     PROGRAMS,
     Backend,
+    Control,
     wait_until,
 )
 
@@ -39,6 +40,18 @@ def interpreters() -> list[str]:
         if int(version.partition(".")[2]) >= oldest:
             found.setdefault(version, str(installed / "bin" / "python"))
     return [found[version] for version in sorted(found)]
+
+
+def run_program(python: str, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Runs a program in a Python of any version."""
+    return subprocess.run(
+        [python, "-W", "ignore", PROGRAMS / program, *arguments],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, PACKAGES))},
+        capture_output=True,
+        text=True,
+        timeout=LONG,
+        check=False,
+    )
 
 
 def test_a_thread_that_was_started_twice_ends(backend: Backend) -> None:
@@ -131,22 +144,33 @@ def test_a_queued_release_wakes_the_waiter_for_the_grant(connect: Connect) -> No
 
 
 @pytest.mark.parametrize("python", interpreters())
-@pytest.mark.parametrize("what", ["close", "release", "drop", "asyncio", "finalizer"])
+@pytest.mark.parametrize("what", ["close", "release", "drop", "asyncio", "finalizer", "section"])
 def test_the_end_of_the_interpreter(backend: Backend, python: str, what: str) -> None:
-    """Functions of `atexit` close and release, on every Python that there is. Later, a release is sent if the
-    driver needs no thread for it, and does not wait.
+    """Functions of `atexit` close and release, on every Python that there is. Later, a call works if it
+    needs no other thread. If it needs one, or the critical section of one, it is refused.
     """
-    ended = subprocess.run(
-        [python, "-W", "ignore", PROGRAMS / "at_exit.py", backend.url, backend.name(), what],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, PACKAGES))},
-        capture_output=True,
-        text=True,
-        timeout=LONG,
-        check=False,
-    )
-    waits = what == "finalizer" and backend.kind == "zookeeper"
+    ended = run_program(python, "at_exit.py", backend.url, backend.name(), what)
+    refused = what == "section" or (what == "finalizer" and backend.kind == "zookeeper")
     assert (ended.returncode, ended.stdout) == (0, "done\n")
-    assert ("the interpreter is shutting down" in ended.stderr) if waits else ended.stderr == ""
-    if what != "drop" and not waits and backend.kind != "memory":
+    if refused:
+        assert ended.stderr.count("this call cannot wait: the interpreter is shutting down") == 2
+    else:
+        assert ended.stderr == ""
+    if what != "drop" and not refused and backend.kind != "memory":
         with fencepost.connect(backend.url) as client, client.lock(backend.name()).hold(blocking=False):
             pass
+
+
+@pytest.mark.parametrize("python", interpreters())
+@pytest.mark.parametrize("kind", ["lock", "hold", "grant"])
+def test_a_thread_that_leaves_a_block_when_the_interpreter_ends(
+    server: Backend, control: Control, python: str, kind: str
+) -> None:
+    """Python before 3.14 unwinds the thread's stack. The answer to the release comes when the interpreter has
+    stopped its threads.
+    """
+    proxy = control.do(f"proxy {server.server}")
+    control.do(f"proxy-slow {proxy['id']} 500")
+    url = server.at(proxy["address"])
+    ended = run_program(python, "end_in_exit.py", url, server.name(), kind)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\nlate\n", "")

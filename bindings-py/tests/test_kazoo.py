@@ -29,7 +29,7 @@ from kazoo.exceptions import (
 )
 from kazoo.handlers.threading import SequentialThreadingHandler
 from kazoo.security import make_acl, make_digest_acl
-from support import LONG, Control, ZooKeeperBackend, requests, wait_until, with_session
+from support import BRIEF, LONG, Control, ZooKeeperBackend, requests, wait_until, with_session
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_a_client_of_the_caller_s_own(zookeeper: ZooKeeperBackend, handler: Any)
         assert remaining is not None
         # Kazoo itself only knows what it has asked for.
         assert remaining <= 10
-        assert locks[1].acquire(timeout=0.1) is None
+        assert locks[1].acquire(timeout=BRIEF) is None
         kazoo.set(f"/{zookeeper.prefix}", b"the caller goes on using it")
     clients[0].close()
     with locks[1].hold(timeout=LONG):
@@ -110,7 +110,7 @@ def test_a_client_with_a_chroot(zookeeper: ZooKeeperBackend) -> None:
     with fencepost.Client(kazoo) as client, client.lock(zookeeper.name()) as grant:
         assert grant.is_valid
         assert zookeeper.contenders(zookeeper.name()) == 1
-        waited = client.lock(zookeeper.name()).acquire(timeout=0.1)
+        waited = client.lock(zookeeper.name()).acquire(timeout=BRIEF)
         assert waited is None
     kazoo.stop()
     kazoo.close()
@@ -285,7 +285,7 @@ def test_requests_on_the_wire(zookeeper: ZooKeeperBackend, control: Control) -> 
 
 def test_an_ensemble(ensemble: tuple[str, Control]) -> None:
     addresses, control = ensemble
-    with fencepost.connect(f"zk://{addresses}?session_timeout=10000") as client:
+    with fencepost.connect(f"zk://{addresses}?session_timeout=30000") as client:
         lock = client.lock("stock")
         with lock.hold(timeout=LONG) as grant:
             leader = control.do("leader")["name"]

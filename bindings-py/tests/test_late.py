@@ -12,7 +12,7 @@ from support import Backend, Control, Program, options, wait_until, with_session
 
 
 async def test_a_loop_that_was_busy_for_longer_than_an_acquire_waits(server: Backend) -> None:
-    async with fencepost.asyncio.connect(server.url) as client:
+    async with fencepost.asyncio.connect(with_session(server.url, 60_000)) as client:
         lock = client.lock(server.name(), **options(server, 60))
         async with lock:
             pass
@@ -20,6 +20,7 @@ async def test_a_loop_that_was_busy_for_longer_than_an_acquire_waits(server: Bac
             acquire = asyncio.create_task(lock.acquire(timeout=0.2))
             await asyncio.sleep(0)
             # The answer comes meanwhile, and the event loop does not run.
+            wait_until(lambda: server.contenders(server.name()), "it was granted")
             time.sleep(0.3)
             grant = await acquire
             assert grant is not None
@@ -27,8 +28,8 @@ async def test_a_loop_that_was_busy_for_longer_than_an_acquire_waits(server: Bac
 
 
 async def test_a_loop_that_was_busy_for_longer_than_a_release_waits(server: Backend) -> None:
-    async with fencepost.asyncio.connect(server.url) as client:
-        # The session must last longer than the loop is busy.
+    # The session must last longer than the loop is busy.
+    async with fencepost.asyncio.connect(with_session(server.url, 60_000)) as client:
         lock = client.lock(server.name(), **options(server, 60))
         grant = await lock.acquire()
         assert grant is not None

@@ -12,7 +12,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 from conftest import Connect
-from support import Backend, Control, RedisBackend, options, wait_until
+from support import BRIEF, Backend, Control, RedisBackend, options, wait_until, with_session
 
 
 class Records(logging.Handler):
@@ -85,10 +85,11 @@ async def test_acquires_and_grants_below_a_loop(backend: Backend, records: Recor
 
 
 def test_a_loss(server: Backend, connect: Connect, records: Records) -> None:
-    client = connect(server.url)
+    # A lease that does not end before the client notices: the reason is to be the deletion.
+    client = connect(with_session(server.url, 60_000))
     records.clients.append(client)
     name = server.name()
-    grant = client.lock(name, **options(server)).acquire()
+    grant = client.lock(name, **options(server, 9)).acquire()
     assert grant is not None
     server.delete(name)
     assert grant.lost.wait(30)
@@ -108,7 +109,7 @@ def test_what_the_program_closes_is_no_warning(backend: Backend, connect: Connec
 
 def test_connections(server: Backend, control: Control, connect: Connect, records: Records) -> None:
     proxy = control.do(f"proxy {server.server}")
-    client = connect(server.at(proxy["address"]))
+    client = connect(with_session(server.at(proxy["address"]), 60_000))
     records.clients.append(client)
     with client.lock(server.name()):
         pass
@@ -126,11 +127,11 @@ def test_connections(server: Backend, control: Control, connect: Connect, record
 
 def test_no_passwords(connect: Connect, records: Records, redis_server: RedisBackend) -> None:
     host, port = redis_server.address.split(":")
-    client = connect(f"redis://someone:secret@{host}:{port}")
+    client = connect(f"redis://clerk:secret@{host}:{port}")
     with pytest.raises(fencepost.Refused) as error:
         client.lock("stock/42").acquire()
     assert error.value.name == "auth-failed"
-    silent = fencepost.connect("redis://someone:secret@127.0.0.1:1", connect_timeout=0.2)
+    silent = fencepost.connect("redis://clerk:secret@127.0.0.1:1", connect_timeout=BRIEF)
     with silent, pytest.raises(fencepost.Refused):
         silent.lock("stock/42").acquire()
     assert records.until("fencepost.driver.redis", "127.0.0.1:1/0: no answer (not-sent)").startswith("DEBUG ")

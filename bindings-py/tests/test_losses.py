@@ -50,9 +50,11 @@ def wait_for_line(backend: Backend, count: int) -> None:
 
 
 def test_the_lock_is_deleted(server: Backend, connect: Connect) -> None:
-    lock = connect(server.url).lock(server.name(), **options(server))
+    # A lease that does not end before the client notices: the reason is to be the deletion.
+    url, lease = with_session(server.url, 60_000), options(server, 9)
+    lock = connect(url).lock(server.name(), **lease)
     with pytest.raises(fencepost.LockLost) as error, lock as grant:
-        waiter = Waiter(connect(server.url).lock(server.name(), **options(server)))
+        waiter = Waiter(connect(url).lock(server.name(), **lease))
         wait_for_line(server, 2)
         server.delete(server.name())
         assert grant.lost.wait(LONG)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import inspect
 import pickle
+import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -11,6 +14,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 import pytest_asyncio
+from blinker import Signal  # comes with Flask
 
 client = fencepost.connect("memory:")
 memory = client.idempotency("shop")
@@ -117,6 +121,14 @@ class Till:
         return _charge(Till, f"refund {order}")
 
 
+class Receiver:
+    """Of a signal."""
+
+    @memory.once(key=lambda receiver, sender, **_: sender)
+    def receive(self, sender: str, **_: object) -> str:
+        return sender
+
+
 def test_class_methods_and_static_methods() -> None:
     assert (Till.charge("order-19"), Till().charge("order-19")) == ("order-19", "order-19")
     assert (Till.refund("order-19"), Till().refund("order-19")) == ("refund order-19",) * 2
@@ -142,3 +154,31 @@ def test_a_method_without_a_signature() -> None:
         pay = memory.once(key=_key)(Odd())
 
     assert Odds().pay("order-18") == "order-18"
+
+
+async def test_a_weak_reference_makes_the_method_again(shops: Callable[[], Any]) -> None:
+    """Signals refer so to their receivers: to methods, as `inspect` knows them."""
+    shop = shops()
+    reference = weakref.WeakMethod(shop.pay)
+    again = reference()
+    assert again == shop.pay
+    assert again.__self__ is shop
+    assert inspect.ismethod(again)
+    assert inspect.getfullargspec(again).args == ["self", "order", "cents"]
+    assert isinstance(again, type(type(shop).pay))
+    assert asyncio.iscoroutinefunction(again) == asyncio.iscoroutinefunction(type(shop).pay)
+    given = again("order-23")
+    assert (await given if inspect.isawaitable(given) else given) == "order-23"
+    given = again.outcome("order-23")
+    assert (await given if inspect.isawaitable(given) else given).replayed
+    del shop, again, given
+    gc.collect()
+    assert reference() is None
+
+
+def test_a_method_receives_a_signal() -> None:
+    paid, shop = Signal(), Receiver()
+    paid.connect(shop.receive)
+    assert paid.send("order-29") == [(shop.receive, "order-29")]
+    paid.disconnect(shop.receive)
+    assert paid.send("order-29") == []

@@ -9,7 +9,17 @@ from typing import Any
 import fencepost
 import pytest
 from conftest import Connect
-from support import BRIEF, LONG, Backend, Control, Interrupted, ZooKeeperBackend, wait_until, with_session
+from support import (
+    BRIEF,
+    LONG,
+    Backend,
+    Control,
+    Interrupted,
+    ZooKeeperBackend,
+    options,
+    wait_until,
+    with_session,
+)
 from test_kinds import Pair, pair, place, take
 
 __all__ = ["pair", "place"]
@@ -109,8 +119,8 @@ def test_an_owner_that_waits_is_busy(backend: Backend, clients: Pair) -> None:
     thread = threading.Thread(target=lambda: got.append(take(mine)))
     thread.start()
     wait_until(lambda: clients[0]._engine.hub.pending, "it waits")
-    for options in ({}, {"timeout": 1}, {"blocking": False}):
-        arguments: dict[str, Any] = options
+    for how in ({}, {"timeout": 1}, {"blocking": False}):
+        arguments: dict[str, Any] = how
         with pytest.raises(fencepost.MisuseError) as error:
             mine.acquire(**arguments)
         assert (error.value.code, error.value.name) == (204, "busy")
@@ -183,7 +193,7 @@ def test_an_interrupt_anywhere_leaves_no_hold(backend: Backend, clients: Pair, a
 
 def test_a_loss_notifies_all_tasks(backend: Backend, clients: Pair) -> None:
     name = backend.name()
-    mine = clients[0].lock(name, owner="request-17", max_hold=0.2)
+    mine = clients[0].lock(name, owner="request-17", max_hold=2)
     too = clients[0].lock(name, owner="request-17")
     outer, inner, done = take(mine), take(too), take(too)
     events = outer.lost, inner.lost, done.lost
@@ -266,7 +276,7 @@ def test_threads_of_one_owner_lose_nothing(backend: Backend, clients: Pair) -> N
 def test_nothing_is_sent_to_enter_again(server: Backend, control: Control, connect: Connect) -> None:
     proxy = control.do(f"proxy {server.server}")
     url = with_session(server.at(proxy["address"]), 40000)
-    lock = connect(url).lock(server.name(), owner="request-17")
+    lock = connect(url).lock(server.name(), owner="request-17", **options(server, 120))
     with lock:
         pass
     outer = take(lock)

@@ -1,4 +1,4 @@
-"""The wheels and the source distribution in build/dist, installed alone in every supported Python."""
+"""The wheels and the source distribution, installed alone in every supported Python."""
 
 from __future__ import annotations
 
@@ -21,12 +21,17 @@ from interpreters import VERSIONS, interpreter
 from support import Backend
 
 ROOT = Path(__file__).parents[2]
-DIST = ROOT / "build" / "dist"
 #: The wheel for this machine.
 HERE = f"fencepost-*-manylinux*_{os.uname().machine}.whl"
 MIB = 2**20
 #: `make test-dist` asks for more than `make test`.
 RELEASE = "FENCEPOST_INSTALLED" in os.environ
+#: Where the packages are, and what builds them.
+DIST, BUILDS = (
+    (ROOT / "build" / "dist", "make dist")
+    if RELEASE
+    else (ROOT / "build" / "wheels" / "here", "make build-wheels")
+)
 #: The processor in the head of a library.
 MACHINES = {"x86_64": 62, "aarch64": 183}
 #: Of a README: a program without a server, and what it prints.
@@ -35,9 +40,9 @@ IMPORTED = "import fencepost, sys; print(fencepost.__file__.startswith(sys.prefi
 
 
 def only(pattern: str) -> Path:
-    """The one file of that name in build/dist."""
+    """The one package of that name."""
     found = list(DIST.glob(pattern))
-    assert len(found) == 1, f"build/dist has {len(found)} files {pattern}: run `make build-wheels`"
+    assert len(found) == 1, f"{DIST.relative_to(ROOT)} has {len(found)} files {pattern}: run `{BUILDS}`"
     return found[0]
 
 

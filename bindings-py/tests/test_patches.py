@@ -12,7 +12,7 @@ import fencepost
 import pytest
 from conftest import Connect
 from fencepost._engine.reentrancy import may_wait, serve
-from support import LONG, Backend
+from support import BRIEF, LONG, Backend
 
 
 class Patch:
@@ -39,7 +39,7 @@ def test_a_client_waits_with_the_locks_of_the_patch(
         lock = client.lock(backend.name())
         with lock:
             before = patch.locks
-            assert lock.acquire(timeout=0.01) is None
+            assert lock.acquire(timeout=BRIEF) is None
         assert patch.locks > before
 
 

@@ -95,15 +95,15 @@ def test_an_interrupt_withdraws_the_contender(server: Backend, connect: Connect)
 @pytest.mark.parametrize("after", range(1, 190, 6))
 def test_an_interrupt_anywhere_leaves_no_lock(backend: Backend, connect: Connect, after: int) -> None:
     client = connect(backend.url)
-    lock = client.lock(backend.name(), **options(backend, 2))
+    lock = client.lock(backend.name(), **options(backend, 10))
     with lock:
         pass
     with Interrupted(after), lock.hold() as grant:
         grant.extend()
     grant = None  # type: ignore[assignment]
-    with connect(backend.url).lock(backend.name()).hold(timeout=10):
+    with connect(backend.url).lock(backend.name()).hold(timeout=LONG):
         pass
-    with lock.hold(timeout=10):
+    with lock.hold(timeout=LONG):
         pass
 
 

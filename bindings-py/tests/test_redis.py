@@ -89,7 +89,7 @@ def test_errors_that_are_none(error: Exception) -> None:
         {"protocol": 2},
         {"protocol": 3, "decode_responses": True},
         {"max_connections": 1},
-        {"socket_timeout": 0.5},
+        {"socket_timeout": 3.0},
     ],
     ids=str,
 )
@@ -152,7 +152,7 @@ async def test_a_wrong_password(control: Control, password: str) -> None:
 def test_a_right_password(control: Control) -> None:
     url = f"redis://:{os.environ['FENCEPOST_REDIS_AUTH_PASSWORD']}@{os.environ['FENCEPOST_REDIS_AUTH']}"
     name = uuid.uuid4().hex
-    with fencepost.connect(url) as client, client.lock(name, ttl=1) as grant:
+    with fencepost.connect(url) as client, client.lock(name, ttl=60) as grant:
         assert grant.is_valid
     with redis.Redis.from_url(url) as own:
         own.delete(f"{{{name}}}:fence")
@@ -196,7 +196,7 @@ async def test_a_server_that_does_not_allow_subscriptions(redis_server: RedisBac
     async with fencepost.asyncio.connect(url) as aclient:
         lock = aclient.lock(redis_server.name())
         async with lock:
-            assert await lock.acquire(timeout=0.2) is None
+            assert await lock.acquire(timeout=BRIEF) is None
 
 
 def test_a_connection_that_the_server_has_closed(

@@ -15,7 +15,7 @@ import pytest
 import redis
 from fencepost.drivers.redis._settings import SILENT_AFTER
 from relay import Pipe, Relay, relayed
-from support import LONG, RedisBackend, wait_until, wait_until_async
+from support import BRIEF, LONG, RedisBackend, wait_until, wait_until_async
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_a_primary_that_was_demoted(redis_server: RedisBackend, relay: Relay, pa
         held = lock.acquire()
         assert held is not None
         # One that waits has a connection for its subscription.
-        assert lock.acquire(timeout=0.3) is None
+        assert lock.acquire(timeout=BRIEF) is None
         wait_until(lambda: pair[1].exists(name), "the replica has it")
         fail_over(relay, *pair)
         held.extend()
@@ -76,7 +76,7 @@ async def test_a_primary_that_was_demoted_below_a_loop(
         lock = client.lock(name, ttl=60)
         held = await lock.acquire()
         assert held is not None
-        assert await lock.acquire(timeout=0.3) is None
+        assert await lock.acquire(timeout=BRIEF) is None
         wait_until(lambda: pair[1].exists(name), "the replica has it")
         fail_over(relay, *pair)
         await held.extend()
@@ -268,7 +268,7 @@ def test_a_silent_connection_is_given_up_before_a_usual_lease_ends(redis_server:
 def test_a_silent_connection_of_the_background(redis_server: RedisBackend, relay: Relay) -> None:
     with (
         fencepost.connect(f"redis://{relay.address}") as client,
-        client.lock(redis_server.name(), ttl=7).hold(timeout=LONG) as grant,
+        client.lock(redis_server.name(), ttl=12).hold(timeout=LONG) as grant,
     ):
         wait_until(lambda: extensions(grant), "it has renewed")
         # The last one that was made is the background's.

@@ -278,6 +278,11 @@ async def test_a_downgrade_for_asyncio(zookeeper: ZooKeeperBackend, aconnect: As
         downgrade = asyncio.create_task(grant.downgrade())
         await asyncio.sleep(0)
         downgrade.cancel()  # It goes on.
+        # The next calls return its result.
+        await asyncio.gather(grant.downgrade(), grant.downgrade())
+        with pytest.raises(fencepost.MisuseError) as error:
+            await grant.downgrade()
+        assert error.value.name == "not-a-writer"
         await (await waiting).release()
         assert grant.is_valid
     async with both.writer as another:

@@ -35,8 +35,9 @@
 //! # Threads, tasks, runtimes
 //!
 //! All types are `Send + Sync`. A client belongs to the tokio runtime in which it was made, and has one background task there, for
-//! timers and notices of the server. While that runtime does not run, the client renews no grants. The task that awaits an acquire or
-//! a release carries it out. Dropping a future is safe: a dropped acquire is cancelled, and a dropped release goes on in the
+//! timers and notices of the server. While that runtime does not run, the client renews no grants, and the calls of other runtimes
+//! wait: no time limit ends them. A current-thread runtime runs only inside of `block_on`. The task that awaits an acquire or a
+//! release carries it out. Dropping a future is safe: a dropped acquire is cancelled, and a dropped release goes on in the
 //! background.
 
 #![forbid(unsafe_code)]

@@ -7,7 +7,7 @@
  * if (grant) await sell(42, { fence: grant.fence, signal: grant.signal });
  * ```
  *
- * @packageDocumentation
+ * @module fencepost
  */
 
 export * from "./entries/client.js";

@@ -107,11 +107,8 @@ async function greeted(host, open) {
 test("an IPv6 address and its decoded password reach the server: node-redis", async () => {
   const received = await greeted("::1", async (port) => {
     const client = await connect(`redis://u:p%40ss@[::1]:${port}`);
-    const acquired = client.lock("stock/42").acquire({ timeout: 1000 });
-    return async () => {
-      await acquired.catch(ignore);
-      await client.close().catch(ignore);
-    };
+    const acquired = client.lock("stock/42").acquire({ timeout: 60_000 }).catch(ignore);
+    return () => Promise.all([client.close().catch(ignore), acquired]);
   });
   assert.match(received, /AUTH\r\n\$1\r\nu\r\n\$4\r\np@ss\r\n/);
 });

@@ -100,6 +100,50 @@ test("a server that is not there, a wrong password", async (t) => {
   await assert.rejects(within(client.lock("x").acquire({ timeout: 10_000 }), "the refusal"), refused("auth-failed"));
 });
 
+/** Bytes whose memory has gone: to another thread, or because their buffer has shrunk. */
+const goneBytes = {
+  transferred() {
+    const bytes = Uint8Array.of(1, 2);
+    globalThis.structuredClone(bytes, { transfer: [bytes.buffer] });
+    return bytes;
+  },
+  shrunk() {
+    const buffer = new ArrayBuffer(2, { maxByteLength: 2 });
+    const bytes = new Uint8Array(buffer, 1, 1);
+    buffer.resize(0);
+    return bytes;
+  },
+};
+
+for (const [what, make] of Object.entries(goneBytes)) {
+  test(`bytes that were ${what}`, async (t) => {
+    const client = await connect("memory:");
+    t.after(() => client.close());
+    const scope = client.idempotency("gone");
+    const says = (field) => (error) =>
+      error instanceof ConfigError && error.message.includes(`${field} is a Uint8Array whose buffer`);
+    const grant = await client.lock("held").acquire();
+    const claim = await scope.claim("key");
+    await assert.rejects(claim.complete(make()), says("result"));
+    await assert.rejects(scope.claim("other", { fingerprint: make() }), says("fingerprint"));
+    await assert.rejects(scope.issue("token", { binding: make() }), says("binding"));
+    const hub = new Hub("redis", 1);
+    assert.throws(() => hub.complete(0, 1, "", make()), says("result"));
+    // The client goes on: an empty result is one, and no grant is lost.
+    await claim.complete(new Uint8Array());
+    assert.equal(claim.result.length, 0);
+    await grant.release();
+  });
+}
+
+test("keys of another type", async (t) => {
+  const client = await connect("memory:");
+  t.after(() => client.close());
+  for (const key of [7, null, Symbol("key")]) {
+    await assert.rejects(client.idempotency("keys").claim(key), config("unreadable-settings"), String(key));
+  }
+});
+
 test("connections that are none", () => {
   assert.throws(() => fromRedis({}), ConfigError);
   assert.throws(() => fromZooKeeper({}), ConfigError);

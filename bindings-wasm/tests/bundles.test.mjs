@@ -6,6 +6,7 @@ import { cp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
+import { constants, gzipSync } from "node:zlib";
 
 import { nodeResolve } from "@rollup/plugin-node-resolve";
 import esbuild from "esbuild";
@@ -173,6 +174,41 @@ test("a page without WebAssembly's files: the error names them", async () => {
   await writeFile(join(out, "index.html"), PAGE);
   assert.match(await shown(out, "index.html"), /failed: 508 .*zookeeper\.wasm.*404/);
 });
+
+/** What a program that uses every kind of server loads at most, gzipped: the JavaScript and the modules. */
+const LOADED = 320 * 1024;
+const MODULES = ["zookeeper", "redis", "memory"];
+
+const gzipped = async (path) => gzipSync(await readFile(path), { level: constants.Z_BEST_COMPRESSION }).length;
+
+/** What finds the files of a program: those that Deno, Bun or a browser loads, those that Node.js loads, and a bundle. */
+const FORMS_OF_ALL = {
+  "ECMAScript modules": {},
+  "CommonJS, in Node.js": { conditions: ["production"], format: "cjs" },
+  "a bundle": { isBundle: true },
+};
+
+for (const [form, { isBundle = false, ...more }] of Object.entries(FORMS_OF_ALL)) {
+  test(`the whole package is small: ${form}`, async (t) => {
+    const ours = join("node_modules", "fencepost", "dist");
+    await writeFile(join(place.folder, "all.js"), 'import * as all from "fencepost";\nconsole.log(all);\n');
+    const out = join(place.folder, "all", "main.mjs");
+    const { metafile } = await esbuilt("all.js", out, false, { absWorkingDir: place.folder, ...more });
+    const inputs = Object.keys(metafile.inputs).filter((path) => path.startsWith(ours));
+    for (const part of MODULES) {
+      assert.ok(
+        inputs.some((path) => path.includes(part)),
+        `${part}: ${inputs.join("\n")}`,
+      );
+    }
+    const scripts = isBundle ? [out] : inputs.map((path) => join(place.folder, path));
+    const modules = MODULES.map((name) => join(place.folder, ours, "modules", `${name}.wasm`));
+    const sizes = await Promise.all([...scripts, ...modules].map(gzipped));
+    const sum = sizes.reduce((one, two) => one + two);
+    t.diagnostic(`${form}: ${sizes.length} files, ${(sum / 1024).toFixed(1)} KiB gzipped`);
+    assert.ok(sum <= LOADED, `${sum} bytes gzipped`);
+  });
+}
 
 /** What a bundle of a subpath has, and what it has not. */
 const PARTS = {

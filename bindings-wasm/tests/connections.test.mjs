@@ -30,6 +30,15 @@ for (const [library, make] of [
   });
 }
 
+test("node-redis: a signal for the caller's own commands does not abort those of locks", async (t) => {
+  const own = await createClient({ url: backends["redis:"]() }).connect();
+  t.after(() => own.destroy());
+  const client = fromRedis(own.withAbortSignal(AbortSignal.abort()));
+  t.after(() => client.close());
+  const grant = await within(client.lock(unique("signal")).acquire(), "the grant");
+  await grant.release();
+});
+
 for (const [library, make] of [
   ["node-redis", async (url) => createClient({ url }).connect()],
   ["ioredis", (url) => Promise.resolve(new Redis(url))],
@@ -65,7 +74,7 @@ test("ioredis: with the caller's client end the connections that are made in its
   const own = new Redis(backends["redis:"]());
   const client = fromRedis(own);
   t.after(() => client.close());
-  const lock = client.lock(unique("ended"), { ttl: 1500 });
+  const lock = client.lock(unique("ended"), { ttl: 6000 });
   const listeners = own.listenerCount("end");
   const grant = await within(lock.acquire(), "the grant");
   const waiting = assert.rejects(lock.acquire(), { kind: "connection-closed" });

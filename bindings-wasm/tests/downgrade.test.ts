@@ -11,7 +11,7 @@ import { isMisuse } from "./support/errors.js";
 import { onPairs } from "./support/pairs.js";
 import { address, control, eventually, proxy, restore, within } from "./support/servers.js";
 
-const SOON = 10_000;
+const SOON = 30_000;
 const owner = "request-17";
 
 /** The contenders in their order: r and w, in capitals if they hold. */

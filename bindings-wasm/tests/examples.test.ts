@@ -20,7 +20,7 @@ const installed = process.env["FENCEPOST_INSTALLED"];
 const root = installed === undefined ? fileURLToPath(new URL("../..", import.meta.url)) : `${installed}/node`;
 
 async function example(name: string, url: string): Promise<string[]> {
-  const { stdout } = await run(process.execPath, [`examples/${name}.mjs`, url], { cwd: root, timeout: 20_000 });
+  const { stdout } = await run(process.execPath, [`examples/${name}.mjs`, url], { cwd: root, timeout: 60_000 });
   return stdout.trim().split("\n");
 }
 
@@ -42,6 +42,7 @@ describe("examples", { concurrency: false }, () => {
   it("hub-loop waits for its turn", async () => {
     const grant = await other.lock("stock/42").acquire();
     const child = spawn(process.execPath, ["examples/hub-loop.mjs", redis()], { cwd: root });
+    const ended = once(child, "close");
     try {
       const lines: string[] = [];
       const queued = new Promise<void>((resolve) => {
@@ -50,9 +51,9 @@ describe("examples", { concurrency: false }, () => {
           resolve();
         });
       });
-      await within(15_000, "the queue", queued);
+      await within(60_000, "the queue", queued);
       await grant.release();
-      await within(15_000, "the example's end", once(child, "close"));
+      await within(60_000, "the example's end", ended);
       assert.equal(child.exitCode, 0);
       assert.deepEqual([lines[0], lines[1], lines.at(-1)], ["queued", "acquired", "released"]);
     } finally {
@@ -94,7 +95,7 @@ describe("examples", { concurrency: false }, () => {
   ];
   for (const [index, [, text = ""]] of [...snippets].entries()) {
     it(`the README's snippet ${index + 1}`, async () => {
-      const options = { cwd: root, timeout: 20_000 };
+      const options = { cwd: root, timeout: 60_000 };
       const program = text.replace("localhost:6379", address("FENCEPOST_REDIS"));
       const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], options);
       assert.match(stdout.trim(), said[index] ?? /there is no such snippet/);
@@ -102,7 +103,7 @@ describe("examples", { concurrency: false }, () => {
   }
 
   it("leaves nothing held", async () => {
-    await eventually(5000, "the lock", async () => {
+    await eventually(30_000, "the lock", async () => {
       const grant = await other.lock("stock/42").tryAcquire();
       await grant?.release();
       return grant !== null;

@@ -31,7 +31,7 @@ const text = (bytes: Uint8Array | null) => bytes && new TextDecoder().decode(byt
 const ALL = Uint8Array.from({ length: 256 }, (_, value) => 255 - value);
 
 /** Long enough for a claim to be lost while a test runs, and long enough for a busy machine to make it (ms). */
-const BRIEF = 300;
+const BRIEF = 1000;
 
 describe("idempotency", { concurrency: false }, () => {
   let operator: NodeRedisClient;
@@ -122,7 +122,7 @@ describe("idempotency", { concurrency: false }, () => {
       assert.ok(error.retryAfter !== null && error.retryAfter > 0 && error.retryAfter <= 30_000);
       return true;
     });
-    await assert.rejects(operations.claim("order-17", { timeout: 50 }), InProgress);
+    await assert.rejects(operations.claim("order-17", { timeout: 2000 }), InProgress);
     const controller = new AbortController();
     const aborted = operations.claim("order-17", { signal: controller.signal });
     controller.abort(new Error("enough"));
@@ -147,7 +147,7 @@ describe("idempotency", { concurrency: false }, () => {
     assert.equal((await operations.claim("close", { wait: false })).takeovers, 1);
 
     await operations.claim("dropped");
-    await eventually(20_000, "the end of the dropped claim", async () => {
+    await eventually(60_000, "the end of the dropped claim", async () => {
       (globalThis as { gc?: () => void }).gc?.();
       const claim = await operations.claim("dropped", { wait: false }).catch(() => null);
       return claim?.takeovers === 1;

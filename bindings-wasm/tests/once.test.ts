@@ -83,7 +83,7 @@ describe("once", { concurrency: false }, () => {
   it("says at once that a call runs, if it is not to wait", async () => {
     const claim = await payments.claim("order-17");
     await assert.rejects(payments.once(charge, { key, wait: false })(order), InProgress);
-    await assert.rejects(payments.once(charge, { key, timeout: 50 })(order), InProgress);
+    await assert.rejects(payments.once(charge, { key, timeout: 2000 })(order), InProgress);
     await claim.release();
     assert.equal(runs, 0);
   });
@@ -240,19 +240,20 @@ describe("once", { concurrency: false }, () => {
   });
 
   it("gives the result of the attempt that was quicker", async () => {
-    const brief = client.idempotency(payments.scope, { lease: 300, renew: false });
-    let taken: Promise<unknown> = Promise.resolve();
-    const slow = brief.once(
-      async () => {
-        // It waits for the end of the lease of this attempt.
-        const other = await payments.claim("order-17");
-        taken = other.complete('"theirs"', { tag: "json" });
-        await taken;
-        return "mine";
-      },
-      { key: () => "order-17" },
-    );
-    assert.deepEqual(await slow.outcome(), { value: "theirs", replayed: true });
+    const brief = client.idempotency(payments.scope, { lease: 1000, renew: false });
+    for (const end of ["returns", "throws"]) {
+      const slow = brief.once(
+        async () => {
+          // It waits for the end of the lease of this attempt.
+          const other = await payments.claim(end);
+          await other.complete('"theirs"', { tag: "json" });
+          if (end === "throws") throw new Declined("mine");
+          return "mine";
+        },
+        { key: () => end, storeOn: [Declined] },
+      );
+      assert.deepEqual(await slow.outcome(), { value: "theirs", replayed: true });
+    }
   });
 
   it("keeps this, and hands on all arguments", async () => {

@@ -28,7 +28,9 @@ class Recorder {
 
   constructor(chroot = "") {
     const at = `${address("FENCEPOST_ZOOKEEPER")}${chroot}`;
-    this.driver = new ZooKeeperDriver({ make: () => zookeeper.createClient(at, { sessionTimeout: 3000, retries: 0 }) });
+    this.driver = new ZooKeeperDriver({
+      make: () => zookeeper.createClient(at, { sessionTimeout: 30_000, retries: 0 }),
+    });
     const hub = new Proxy(
       {},
       {

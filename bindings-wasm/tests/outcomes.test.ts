@@ -9,7 +9,7 @@ import { CommandTimeoutDuringMaintenanceError, createClient } from "redis";
 import { type ZkClient, drop, nodeRedisAt, zkAt } from "./support/backends.js";
 import { address, control, eventually, proxy, restore, within } from "./support/servers.js";
 
-const SOON = 10_000;
+const SOON = 30_000;
 const NOWHERE = "127.0.0.1:1";
 
 type Classified = { readonly reply: Error } | { readonly failure: string };
@@ -119,7 +119,7 @@ describe("node-redis", { concurrency: false }, () => {
   }
 
   for (const [name, expected, make] of rows) {
-    it(`${name} → ${expected}`, { timeout: 20_000 }, async () => {
+    it(`${name} → ${expected}`, { timeout: 60_000 }, async () => {
       const { classifyError } = await inner<{ classifyError: ClassifyError }>("drivers/redis/node-redis.js");
       const [work] = await make();
       assert.equal(await classified(classifyError, work), expected);
@@ -170,7 +170,7 @@ describe("ioredis", { concurrency: false }, () => {
     ["anything else", "unknown", () => [Promise.reject(new TypeError("who knows"))]],
   ];
   for (const [name, expected, make] of rows) {
-    it(`${name} → ${expected}`, { timeout: 20_000 }, async () => {
+    it(`${name} → ${expected}`, { timeout: 60_000 }, async () => {
       const { classifyError } = await inner<{ classifyError: ClassifyError }>("drivers/redis/ioredis.js");
       const [work] = await make();
       assert.equal(await classified(classifyError, work), expected);
@@ -259,7 +259,7 @@ describe("node-zookeeper-client", { concurrency: false }, () => {
 
   it("the connection ends under way → unknown, then suspended; without one → not-sent; closed → closed", async () => {
     const { id: at, address: through } = await proxy("zookeeper");
-    const client = await zkAt(through);
+    const client = await zkAt(through, 30_000);
     const { send, results, events, close } = await session(client);
     await control("proxy-hold", at);
     send("children", "/");
@@ -281,7 +281,7 @@ describe("node-zookeeper-client", { concurrency: false }, () => {
   });
 
   it("an error code that the library does not know → reply", async () => {
-    const client = await zkAt(address("FENCEPOST_ZOOKEEPER"), 1000);
+    const client = await zkAt(address("FENCEPOST_ZOOKEEPER"), 30_000);
     const { send, results, close } = await session(client);
     const { connectionManager: manager } = client as unknown as {
       connectionManager: { xid: number; onSocketData(data: Buffer): void };

@@ -26,7 +26,7 @@ const { clockOf } = (await import(new URL("../../dist/clock.js", import.meta.url
 async function program(text: string): Promise<{ readonly said: string }> {
   const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", text], {
     cwd: root,
-    timeout: 20_000,
+    timeout: 60_000,
   });
   return { said: stdout.trim() };
 }
@@ -156,7 +156,7 @@ describe("package", { concurrency: false }, () => {
       console.log(await client.lock("x").acquire().catch((error) => error.kind));
       await client.close();
       const closed = performance.now();
-      process.on("exit", () => console.log(performance.now() - closed < 1000));
+      process.on("exit", () => console.log(performance.now() - closed < 3000));
     `);
     assert.equal(said, "unreachable\ntrue");
   });
@@ -181,7 +181,7 @@ describe("package", { concurrency: false }, () => {
       const client = await connect(url);
       const name = fresh();
       await drop(client, name);
-      await eventually(10_000, "the release", async () => {
+      await eventually(30_000, "the release", async () => {
         gc();
         const grant = await client.lock(name).tryAcquire();
         await grant?.release();
@@ -199,7 +199,7 @@ describe("package", { concurrency: false }, () => {
     assert.equal(signal.aborted, false);
     assert.equal(grant.isValid, true);
     await client.close();
-    await eventually(1000, "the signal", () => signal.aborted);
+    await eventually(10_000, "the signal", () => signal.aborted);
     assert.ok(signal.reason instanceof LockLost && signal.reason.kind === "lost-connection-closed");
   });
 });

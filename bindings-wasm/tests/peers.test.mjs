@@ -76,7 +76,7 @@ for (const peer of REDIS_PEERS) {
     const lock = client.lock(unique("listeners"));
     const grant = await within(lock.acquire(), "the grant");
     // It subscribes.
-    assert.equal(await lock.acquire({ timeout: 500 }), null);
+    assert.equal(await lock.acquire({ timeout: 2000 }), null);
     await grant.release();
     await client.close();
     assert.deepEqual(listeners(), before);

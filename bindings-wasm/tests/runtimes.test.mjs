@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 
 import { nodeFileTrace } from "@vercel/nft";
 
+import { address, unique } from "./servers.mjs";
 import { installed, root, tool } from "./support/packed.mjs";
 import { testInWorkerd } from "./support/workerd.mjs";
 
@@ -22,12 +23,12 @@ after(() => place.remove());
 
 const write = (name, text) => writeFile(join(place.folder, name), text);
 
-/** Takes a lock on `memory:`, and says so. */
+/** Takes a lock, and says so. */
 const LOCKS = `
-async function locks(connect) {
-  const client = await connect("memory:");
-  const grant = await client.lock("stock/42").acquire();
-  const held = await client.lock("stock/42").tryAcquire();
+async function locks(connect, url = "memory:", name = "stock/42") {
+  const client = await connect(url);
+  const grant = await client.lock(name).acquire();
+  const held = await client.lock(name).tryAcquire();
   await grant.release();
   await client.close();
   return typeof grant.fence + " " + String(held);
@@ -87,12 +88,42 @@ test("Bun: import and require share one copy", async () => {
 
 test("Deno: memory: needs no permission", async () => {
   await write("deno.mjs", `import { connect } from "fencepost";\n${LOCKS}\nconsole.log(await locks(connect));`);
+  assert.equal(await deno(place.folder, "deno.mjs"), "bigint null");
+});
+
+/** What a program prints in Deno, with these permissions. */
+async function deno(folder, program, ...permissions) {
   const env = { ...process.env, DENO_DIR: join(place.folder, "deno"), DENO_NO_UPDATE_CHECK: "1" };
-  const { stdout } = await tool("deno", ["run", "--no-prompt", "--cached-only", "deno.mjs"], {
-    cwd: place.folder,
-    env,
-  });
+  const flags = ["run", "--no-prompt", "--cached-only", ...permissions];
+  return (await tool("deno", [...flags, program], { cwd: folder, env })).stdout.trim();
+}
+
+/** A folder with the package, its client library for Redis, and a program that takes a lock there. */
+async function onRedis() {
+  const folder = join(place.folder, "redis");
+  const packages = join(folder, "node_modules");
+  await rm(folder, { recursive: true, force: true });
+  await cp(join(place.folder, "node_modules", "fencepost"), join(packages, "fencepost"), { recursive: true });
+  await symlink(join(root, "node_modules", "redis"), join(packages, "redis"));
+  const target = JSON.stringify([`redis://${address("FENCEPOST_REDIS")}`, unique("runtimes")]);
+  await writeFile(join(folder, "package.json"), '{ "type": "module" }');
+  await writeFile(
+    join(folder, "main.mjs"),
+    `import { connect } from "fencepost";\n${LOCKS}\nconsole.log(await locks(connect, ...${target}));`,
+  );
+  return folder;
+}
+
+test("Bun: a lock on Redis", async () => {
+  const { stdout } = await tool("bun", ["main.mjs"], { cwd: await onRedis() });
   assert.equal(stdout.trim(), "bigint null");
+});
+
+test("Deno: a lock on Redis", async () => {
+  // node-redis reads variables of its own.
+  const variables = "--allow-env=REDIS_DEBUG_MAINTENANCE,REDIS_EMIT_DIAGNOSTICS";
+  const permissions = ["--allow-net=127.0.0.1", "--allow-sys", variables];
+  assert.equal(await deno(await onRedis(), "main.mjs", ...permissions), "bigint null");
 });
 
 for (const subpath of ["fencepost", "fencepost/memory"]) {

@@ -36,7 +36,7 @@ export const unique = (name) => `js/${name}/${randomUUID()}`;
 /** Every backend, by the address that a user would give. */
 export const backends = {
   "memory:": () => `memory:${randomUUID()}`,
-  "zk:": () => `zk://${address("FENCEPOST_ZOOKEEPER")}?session_timeout=3000`,
+  "zk:": () => `zk://${address("FENCEPOST_ZOOKEEPER")}?session_timeout=10000`,
   "redis:": () => `redis://${address("FENCEPOST_REDIS")}`,
 };
 

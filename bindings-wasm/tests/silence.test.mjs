@@ -155,7 +155,7 @@ describe("silence", { concurrency: 8 }, () => {
     t.after(() => client.close().catch(() => undefined));
     await (await client.lock(unique("own")).acquire()).release();
     between.silence();
-    await assert.rejects(within(client.lock(unique("own")).acquire({ timeout: 6000 }), "the refusal"), (error) => {
+    await assert.rejects(within(client.lock(unique("own")).acquire({ timeout: 10_000 }), "the refusal"), (error) => {
       assert.ok(error instanceof Refused && error.kind === "unreachable", String(error));
       assert.match(error.message, /the client given to fromRedis.*not answered/);
       assert.match(error.cause.message, /the client given to fromRedis/);

@@ -10,7 +10,7 @@ import { connect, fromZooKeeper } from "../dist/index.js";
 import { address, unique, within } from "./servers.mjs";
 import { relay } from "./support/relay.mjs";
 
-const SESSION = 10_000;
+const SESSION = 15_000;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -62,7 +62,7 @@ async function fallsSilent(t, after) {
 }
 
 // Two probes are a third of the session's timeout apart.
-const PHASES = [0, 1600, 3100];
+const PHASES = [0, 2400, 4650];
 
 test("a server that falls silent costs no grant", (t) =>
   Promise.all(PHASES.map((after) => fallsSilent(t, after))).then(() => undefined));

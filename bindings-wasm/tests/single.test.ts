@@ -13,7 +13,7 @@ import { isConfig } from "./support/errors.js";
 import { onPairs } from "./support/pairs.js";
 import { BRIEF, address, control, proxy, restore, within } from "./support/servers.js";
 
-const SOON = 10_000;
+const SOON = 30_000;
 const fair = false;
 
 for (const make of [memory, zooKeeper]) {

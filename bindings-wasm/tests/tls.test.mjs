@@ -126,7 +126,7 @@ test("TLS and no TLS do not mix", async () => {
   // Such a server waits for the rest of what it takes for a command: closing has to leave that.
   const toTheClear = `rediss://${address("FENCEPOST_REDIS")}`;
   for (const at of [inTheClear, toTheClear]) {
-    const client = await connect(at, { connectTimeout: 500 });
+    const client = await connect(at, { connectTimeout: 3000 });
     await assert.rejects(client.lock("x").acquire(), (error) => {
       assert.ok(refused("unreachable")(error), String(error));
       assert.match(error.cause.message, /closed|ECONNRESET|no connection has been established/);

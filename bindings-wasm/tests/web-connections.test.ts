@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { Readable } from "node:stream";
+import { PassThrough, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { it } from "node:test";
 
@@ -16,6 +16,21 @@ import { eventually, within } from "./support/servers.js";
 import { Moment, ORDER, Order, received } from "./support/web.js";
 
 const LIMIT = 90_000;
+
+/** A source that fails in the middle. */
+function broken(): Readable {
+  let begun = false;
+  return new Readable({
+    read() {
+      if (begun) {
+        this.destroy(new Error("broken"));
+      } else {
+        begun = true;
+        this.push("begun");
+      }
+    },
+  });
+}
 
 eachExpress("connections", (servers) => {
   it("lets them read it when the client has hung up meanwhile", async () => {
@@ -110,6 +125,64 @@ eachExpress("connections", (servers) => {
     assert.equal(claims[1]?.takeovers, 1);
   });
 
+  for (const [what, fail] of [
+    ["whose pipeline fails", (_request, response) => void pipeline(broken(), response).catch(() => undefined)],
+    ["that the handler destroys with an error", (_request, response) => void response.destroy(new Error("broken"))],
+    ["whose request the handler destroys with an error", (request) => void request.destroy(new Error("broken"))],
+  ] as const satisfies [string, (request: Request, response: Response) => void][]) {
+    it(`leaves the claim of a response ${what}`, async () => {
+      // They are referred to, so that it is not the garbage collector who leaves them.
+      const claims: (Claim | null)[] = [];
+      const { order, middleware } = await servers.serving((request, response) => {
+        if (claims.push(claimOf(request)) > 1) {
+          response.end();
+        } else {
+          fail(request, response);
+        }
+      });
+      await assert.rejects(order.post());
+      assert.equal(await middleware.idle(LIMIT), true);
+      assert.equal((await order.post()).status, 200);
+      assert.equal(claims[1]?.takeovers, 1);
+    });
+  }
+
+  it("survives a pipeline that takes the socket from a request which was not read", async () => {
+    let runs = 0;
+    const { order } = await servers.serving((request, response) => {
+      runs += 1;
+      const full = new PassThrough().destroy();
+      return pipeline(request, full).catch(() => response.status(422).end("the disk is full"));
+    });
+    for (const isReplay of [false, true]) {
+      const answer = await order.post();
+      assert.deepEqual([answer.status, answer.text, replayed(answer)], [422, "the disk is full", isReplay]);
+    }
+    assert.equal(runs, 1);
+  });
+
+  it("leaves the claim of a pipeline that fails after the client has hung up", async () => {
+    const [entered, goOn] = [new Moment<Request>(), new Moment()];
+    const claims: (Claim | null)[] = [];
+    const { order, middleware } = await servers.serving(async (request, response) => {
+      if (claims.push(claimOf(request)) > 1) {
+        response.end();
+        return;
+      }
+      entered.happen(request);
+      await goOn.come;
+      await pipeline(broken(), response).catch(() => undefined);
+    });
+    const socket = order.open();
+    const { socket: other } = await entered.come;
+    socket.destroy();
+    await once(other, "close");
+    goOn.happen();
+    assert.equal(await middleware.idle(LIMIT), true);
+    assert.equal((await order.post()).status, 200);
+    assert.equal(claims[1]?.takeovers, 1);
+  });
+
   it("leaves the claim of a handler that never answers, once no code refers to it", { timeout: 60_000 }, async () => {
     const entered = new Moment();
     let runs = 0;
@@ -177,7 +250,8 @@ eachExpress("connections", (servers) => {
     await received(socket, /first/);
     responses.get(second.key)?.end("second");
     await received(socket, /second/);
-    assert.equal(ownOf(other), own);
+    // The client may have the response before the server knows that it has gone out.
+    await eventually(LIMIT, "the end of listening", () => ownOf(other) === own);
     socket.destroy();
   });
 

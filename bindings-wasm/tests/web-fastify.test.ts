@@ -93,6 +93,16 @@ describe("Fastify", { concurrency: false }, () => {
     }
   });
 
+  it("announces the length of a whole body in one way only", async () => {
+    const head = { headers: { "Transfer-Encoding": "chunked" } };
+    const order = await serving(() => new Response("abc", head));
+    for (const replayed of [undefined, "true"]) {
+      const answer = await order.post();
+      assert.deepEqual(facts(answer), { status: 200, text: "abc", stored: undefined, replayed });
+      assert.equal(answer.headers["transfer-encoding"], undefined);
+    }
+  });
+
   it("works with inject", async () => {
     await serving((request) => request.body);
     const inject = { method: "POST", url: "/", headers: { "idempotency-key": fresh() } } as const;

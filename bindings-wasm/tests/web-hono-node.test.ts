@@ -8,6 +8,7 @@ import { it } from "node:test";
 import { connect } from "fencepost";
 import { idempotent } from "fencepost/web/hono";
 import { Hono } from "hono";
+import { streamText } from "hono/streaming";
 
 import { fresh } from "./support/backends.js";
 import { address, eventually } from "./support/servers.js";
@@ -62,3 +63,26 @@ for (const [what, failOpen] of [
     assert.deepEqual(errors.mock.calls, []);
   });
 }
+
+it("announces the length of a whole body in one way only, also for a stream of Hono", async (context) => {
+  const client = await connect("memory:");
+  context.after(() => client.close());
+  const app = new Hono();
+  app.use(idempotent(client.idempotency(fresh()), { scope: () => "shop-7", secret: SECRET }));
+  app.post("/", (c) =>
+    streamText(c, async (stream) => {
+      await stream.write("paid");
+    }),
+  );
+  const server = serve({ fetch: app.fetch, port: 0, hostname: "127.0.0.1" });
+  context.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const order = new Order(await portOf(server));
+  for (const replayed of [undefined, "true"]) {
+    const { text, headers } = await order.post();
+    assert.deepEqual([text, headers["idempotent-replayed"], headers["content-length"]], ["paid", replayed, "4"]);
+    assert.equal(headers["transfer-encoding"], undefined);
+  }
+});

@@ -137,7 +137,7 @@ eachExpress("middleware outside", (servers) => {
       socket.destroy();
       await within(LIMIT, "the end of the connection", closed);
       goOn.happen();
-      assert.equal(await middleware.idle(20_000), true);
+      assert.equal(await middleware.idle(LIMIT), true);
       const retry = await order.post();
       assert.deepEqual([retry.status, retry.text, replayed(retry)], [200, "", true]);
     });

@@ -1,4 +1,13 @@
-//! The address of the server, from an option or from the environment.
+//! The address of the server, from an option or from the environment; and what that server lacks.
+
+use fencepost::Error;
+use fencepost_core::{
+    ConfigError,
+    options::{Kind, Server},
+    url::Address,
+};
+
+use crate::output::with_causes;
 
 /// The variable that has the address if no option has it. The arguments of a process can be seen by other users, and an
 /// address may have a password.
@@ -7,14 +16,44 @@ const VARIABLE: &str = "FENCEPOST_URL";
 /// The server of `memory:` is a part of one process.
 const MEMORY: &str = "memory: is a server inside one process, which no other process sees: give the address of a server, such as redis://HOST:PORT or zk://HOST:PORT/PREFIX";
 
-/// The address of a server that other processes can use, too.
-pub(crate) fn address(before: Option<String>, after: Option<String>) -> Result<String, &'static str> {
+/// The address of a server that other processes can use, too; as text and with its parts.
+pub(crate) fn address(before: Option<String>, after: Option<String>) -> Result<(String, Address), String> {
     let url = given(before, after)?;
     let (scheme, _) = url.split_once(':').unwrap_or_default();
     if scheme.eq_ignore_ascii_case("memory") {
-        return Err(MEMORY);
+        return Err(MEMORY.into());
     }
-    Ok(url)
+    match Address::parse(&url) {
+        Ok(address) => Ok((url, address)),
+        Err(error) => {
+            let advises_memory = matches!(error, ConfigError::UnknownScheme { .. });
+            let text = with_causes(&Error::from(error));
+            Err(if advises_memory {
+                text.replace("memory:, ", "")
+            } else {
+                text
+            })
+        }
+    }
+}
+
+/// The kind of server at an address.
+pub(crate) fn server(address: &Address) -> Server {
+    match address {
+        Address::Redis(_) => Server::Redis,
+        _ => Server::ZooKeeper,
+    }
+}
+
+/// Fails if the server does not have the kind of lock that `option` asks for, which people call `lock`.
+pub(crate) fn demand(server: Server, kind: Kind, option: &str, lock: &str) -> Result<(), String> {
+    if server.has(kind) {
+        return Ok(());
+    }
+    let server = server.shown();
+    Err(format!(
+        "{option} needs a {lock}, which {server} does not have: use ZooKeeper (zk://HOST:PORT/PREFIX), or leave out {option}"
+    ))
 }
 
 /// The one address that was given, before the command's name or behind it.

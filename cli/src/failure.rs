@@ -4,7 +4,7 @@ use std::{io, process::ExitCode};
 
 use fencepost::{Error, Refusal};
 
-use crate::output::{complain, with_causes};
+use crate::output::{complain, unwritten, with_causes};
 
 /// Why a step has failed, in one line.
 #[derive(Debug)]
@@ -37,7 +37,7 @@ impl Failure {
 
     /// A failure of standard output.
     pub(crate) fn of_output(error: io::Error) -> Self {
-        Self::usage(format!("cannot write to standard output: {error}"))
+        Self::usage(unwritten(&error))
     }
 
     fn new(kind: Kind, text: impl Into<String>) -> Self {

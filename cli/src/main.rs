@@ -12,12 +12,14 @@ mod record;
 mod scope;
 mod time;
 mod token;
+mod usage;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 
 use failure::Failure;
+use usage::BROKEN;
 
 /// Distributed locks and idempotent operations on ZooKeeper and Redis.
 #[derive(Parser)]
@@ -65,9 +67,6 @@ enum Internal {
     Buyers(demo::Options),
 }
 
-/// Something has gone wrong that has nothing to do with what a command shows.
-const BROKEN: u8 = 2;
-
 fn main() -> ExitCode {
     match Arguments::try_parse() {
         Ok(arguments) => run(arguments),
@@ -80,10 +79,30 @@ fn main() -> ExitCode {
             Ok(Internal::Buyers(options)) => {
                 in_runtime(BROKEN, async { code_of(demo::run_buyers(options).await) })
             }
-            #[cfg(unix)]
-            Err(_) if error.use_stderr() && is_exec() => exec::refuse(record::explained(error)),
-            Err(_) => record::explained(error).exit(),
+            Err(_) => end(explained(error)),
         },
+    }
+}
+
+/// Ends a run whose arguments the parser did not take.
+fn end(error: clap::Error) -> ExitCode {
+    let command = Arguments::command();
+    #[cfg(unix)]
+    if usage::named(&command).first().is_some_and(|name| name == "exec") {
+        return exec::end(error, &command);
+    }
+    usage::end(&error, &command, BROKEN)
+}
+
+/// Says what the parser does not: which argument is wrong, and where a missing one is to be found.
+fn explained(error: clap::Error) -> clap::Error {
+    let is_no_text = |word: &std::ffi::OsString| word.to_str().is_none();
+    match std::env::args_os().find(is_no_text) {
+        Some(word) if error.kind() == ErrorKind::InvalidUtf8 => Arguments::command().error(
+            ErrorKind::InvalidUtf8,
+            format!("the argument {word:?} is not UTF-8: names, keys and addresses are texts"),
+        ),
+        _ => record::explained(error),
     }
 }
 
@@ -94,9 +113,7 @@ fn run(arguments: Arguments) -> ExitCode {
     );
     if arguments.address.is_some() && takes_none {
         let why = "--url before the name of a command is not for this command: `demo` takes it behind its name, and the others talk to no server";
-        Arguments::command()
-            .error(ErrorKind::ArgumentConflict, why)
-            .exit();
+        return end(Arguments::command().error(ErrorKind::ArgumentConflict, why));
     }
     let address = arguments.address;
     match arguments.command {
@@ -140,19 +157,6 @@ fn enough_descriptors() -> std::io::Result<()> {
         .map(|_| std::io::pipe().map(|(end, _)| end))
         .collect::<std::io::Result<Vec<_>>>()
         .map(drop)
-}
-
-/// Whether the arguments name `exec`, though something is wrong with them.
-#[cfg(unix)]
-fn is_exec() -> bool {
-    let mut words = std::env::args_os().skip(1);
-    let is_url = |word: &std::ffi::OsStr| word.as_encoded_bytes().starts_with(b"--url=");
-    match words.next() {
-        Some(word) if word == "--url" => words.nth(1),
-        Some(word) if is_url(&word) => words.next(),
-        word => word,
-    }
-    .is_some_and(|word| word == "exec")
 }
 
 fn code_of(done: Result<bool, demo::Failure>) -> ExitCode {

@@ -5,7 +5,10 @@ use std::{fs, path::PathBuf};
 use clap::Args;
 use clap_complete::Shell;
 
-use crate::{demo::Failure, output::print_bytes};
+use crate::{
+    demo::Failure,
+    output::{print_bytes, unwritten},
+};
 
 /// For which shell.
 #[derive(Args, Clone, Debug)]
@@ -25,7 +28,7 @@ impl Completions {
     pub(crate) fn print(&self, command: &mut clap::Command) -> Result<bool, Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, command, "fencepost", &mut script);
-        print_bytes(&script)?;
+        print_bytes(&script).map_err(|error| unwritten(&error))?;
         Ok(true)
     }
 }

@@ -4,13 +4,22 @@ use std::io::{self, ErrorKind, Write};
 
 /// Prints a text. A reader that has gone has read what it wanted: that is no error.
 pub(crate) fn print(text: &str) -> io::Result<()> {
-    unless_gone(writeln!(io::stdout(), "{text}"))
+    print_with(|| writeln!(io::stdout(), "{text}"))
 }
 
 /// Prints bytes as they are.
 pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
-    let mut stdout = io::stdout();
-    unless_gone(stdout.write_all(bytes).and_then(|()| stdout.flush()))
+    print_with(|| io::stdout().write_all(bytes))
+}
+
+/// Prints what `write` writes to standard output.
+pub(crate) fn print_with(write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
+    unless_gone(write().and_then(|()| io::stdout().flush()))
+}
+
+/// What is said about a standard output that takes nothing.
+pub(crate) fn unwritten(error: &io::Error) -> String {
+    format!("cannot write to standard output: {error}")
 }
 
 /// Says on one line of standard error what has gone wrong. If standard error is closed, the exit code says it.

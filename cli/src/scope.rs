@@ -4,9 +4,9 @@ use fencepost::{Client, Idempotency};
 
 use crate::failure::Failure;
 
-/// Connects, and opens a scope.
-pub(crate) async fn open(url: &str, scope: &str) -> Result<(Client, Idempotency), Failure> {
-    let client = fencepost::connect(url).await?;
+/// Opens a scope. The first request connects, after its checks.
+pub(crate) fn open(url: &str, scope: &str) -> Result<(Client, Idempotency), Failure> {
+    let client = Client::builder().connect_lazily(url)?;
     let operations = client.idempotency(scope)?;
     Ok((client, operations))
 }

@@ -83,7 +83,7 @@ struct Consume {
 /// Runs one of the steps. `before` is the address that was given before the command's name.
 pub(crate) async fn run(arguments: Arguments, before: Option<String>) -> ExitCode {
     let done = async {
-        let url = address(before, arguments.url).map_err(Failure::usage)?;
+        let (url, _) = address(before, arguments.url).map_err(Failure::usage)?;
         match arguments.step {
             Step::Issue(issue) => issue.run(&url).await,
             Step::Check(which) => which.check(&url).await,
@@ -99,7 +99,7 @@ impl Issue {
             Some(token) => token,
             None => random()?,
         };
-        let (client, tokens) = open(url, &self.scope).await?;
+        let (client, tokens) = open(url, &self.scope)?;
         let issued = tokens.issue(&token, self.binding.as_bytes(), self.life).await;
         let _closed = client.close().await;
         issued.map_err(|error| match reason(&error) {
@@ -138,7 +138,7 @@ impl State {
 
 impl Which {
     async fn check(self, url: &str) -> Result<(), Failure> {
-        let (client, tokens) = open(url, &self.scope).await?;
+        let (client, tokens) = open(url, &self.scope)?;
         let record = tokens.look(&self.token).await;
         let _closed = client.close().await;
         let state = match &record? {
@@ -185,7 +185,7 @@ impl Which {
 impl Consume {
     async fn run(self, url: &str) -> Result<(), Failure> {
         let which = &self.which;
-        let (client, tokens) = open(url, &which.scope).await?;
+        let (client, tokens) = open(url, &which.scope)?;
         let binding = self.binding.as_bytes();
         let consumed = tokens.register_token(&which.token, binding, b"", "", "").await;
         let _closed = client.close().await;

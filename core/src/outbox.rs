@@ -238,6 +238,26 @@ mod tests {
     }
 
     #[test]
+    fn no_grant_is_valid_beyond_the_longest_hold() {
+        let [before, longest, after] = [1, 2, 3].map(Instant::from_micros);
+        for (given, valid) in [(Some(before), before), (Some(after), longest), (None, longest)] {
+            for event in [
+                Event::Extended { valid_until: given },
+                Event::Resumed { valid_until: given },
+            ] {
+                let mut out = Outbox::<u8>::new();
+                out.set(Timer::MaxHold, longest);
+                out.event(event);
+                let valid_until = out
+                    .take_event()
+                    .as_mut()
+                    .and_then(|event| event.valid_until_mut().copied());
+                assert_eq!(valid_until, Some(Some(valid)));
+            }
+        }
+    }
+
+    #[test]
     fn a_machine_that_waits_keeps_a_small_buffer_and_frees_a_large_one() {
         for (commands, kept) in [(4, true), (5, false)] {
             let mut out = Outbox::new();

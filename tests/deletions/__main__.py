@@ -43,7 +43,8 @@ def copy_project() -> None:
 def cargo(detector: str, *more: str, machine: str = "") -> subprocess.CompletedProcess[str]:
     """Runs the test that is called so, with all machines or with one; or only builds it."""
     package, test, function = DETECTORS[detector]
-    command = ["cargo", "test", "--quiet", "--profile", "proof", "--package", package, "--test", test]
+    target = ["--test", test] if test else ["--lib"]
+    command = ["cargo", "test", "--quiet", "--profile", "proof", "--package", package, *target]
     command += [*more] if more else [function] if function else []
     return subprocess.run(
         command,

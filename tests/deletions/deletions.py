@@ -21,11 +21,14 @@ else:
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-#: What may detect a deletion, and the test that does: package, test, and the functions of it.
+#: What may detect a deletion, and the test that does: package, test, and the functions of it. Without a test
+#: they are in the package's sources.
 DETECTORS = {
     "seeds": ("fencepost-simulator", "simulator", "every_machine_keeps_its_promises"),
     "scenario": ("fencepost-simulator", "scenarios", "every_scenario_keeps_its_promises"),
     "operations": ("fencepost-simulator", "operations", "an_operation_happens_as_its_policy_says"),
+    "table": ("fencepost-simulator", "claims", ""),
+    "names": ("fencepost-core", "", "claim::name"),
     "sweeps": ("fencepost-models", "sweeps", ""),
     "script": ("fencepost-simulator", "stories", ""),
     "transcript": ("fencepost-tests", "transcripts", ""),
@@ -62,6 +65,8 @@ class Deletion:
     #: A second text and what takes its place, where the check stands in two.
     then_find: str = ""
     then_replace: str = ""
+    #: The known wrong design that is left without the check, if there is one.
+    design: str = ""
 
     def applied(self, source: str) -> str:
         """The source without the check. Raises DoesNotApply."""
@@ -83,11 +88,15 @@ def load() -> list[Deletion]:
     return [Deletion(**entry) for table in tables for entry in table["deletion"]]
 
 
+def _without(deletion: Deletion) -> str:
+    return f" (without it: *{deletion.design}*)" if deletion.design else ""
+
+
 def table() -> str:
     """The list as the simulator's README shows it."""
     rows = [
-        f"| `{deletion.name}` | {deletion.check} | {deletion.promise} | {deletion.detected_by} |"
-        for deletion in load()
+        f"| `{each.name}` | {each.check}{_without(each)} | {each.promise} | {each.detected_by} |"
+        for each in load()
     ]
     return "\n".join(["| deletion | the check | promise | detected by |", "|---|---|---|---|", *rows]) + "\n"
 

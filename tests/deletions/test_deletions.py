@@ -25,6 +25,23 @@ def test_a_deletion_names_its_promise_and_its_detector(deletion: Deletion) -> No
     assert (deletion.detected_by == "transcript") == bool(deletion.because), "why does no run detect it?"
 
 
+def test_the_wrong_designs_of_operations_are_detected() -> None:
+    """Each known wrong design of idempotent operations has a deletion that gives it."""
+    assert sorted(filter(None, (deletion.design for deletion in EVERY))) == [
+        "a claim has failed, a read finds nothing, so it runs",
+        "a corrupt record counts as absent",
+        "an attempt without a lease counts as dead",
+        "burn before running",
+        "check, then consume",
+        "in-progress before mismatch",
+        "one slot a session",
+        "the lease is the retention",
+        "the owner is the host",
+        "unconditional complete",
+        "unconditional release",
+    ]
+
+
 def test_a_name_is_given_once() -> None:
     names = [deletion.name for deletion in EVERY]
     assert len(names) == len(set(names))

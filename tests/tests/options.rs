@@ -134,6 +134,11 @@ fn what_is_no_setting_is_refused() {
             "\"queue\"",
         ),
         (
+            json!({"server": "zookeeper", "kind": "multi-lock", "names": ["x"], "name": "x"}),
+            "unknown-option",
+            "name",
+        ),
+        (
             json!({"server": "redis", "kind": "lock", "name": 7}),
             "unreadable-settings",
             "name has to be a text",

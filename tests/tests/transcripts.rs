@@ -32,9 +32,19 @@ fn folders(root: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn every_transcript_is_replayed_to_the_byte() {
+    all_pass(transcript::replay);
+}
+
+#[test]
+fn early_timeouts_change_nothing() {
+    all_pass(transcript::replay_with_early_timeouts);
+}
+
+#[track_caller]
+fn all_pass(replay: impl Fn(&str) -> Result<(), String>) {
     let transcripts = transcripts();
     let differ = transcripts.iter().filter_map(|(name, text)| {
-        let difference = transcript::replay(text).err()?;
+        let difference = replay(text).err()?;
         Some(format!("{name}, {difference}"))
     });
     let differ: Vec<_> = differ.collect();

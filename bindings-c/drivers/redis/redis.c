@@ -309,6 +309,9 @@ attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_
         return say(
             FENCEPOST_RESULT_BAD_ARGUMENT,
             "this connection has subscriptions or monitors, so it takes no commands: pass another one");
+    if (subscriptions != NULL && (subscriptions->c.flags & REDIS_MONITORING))
+        return say(
+            FENCEPOST_RESULT_BAD_ARGUMENT, "this connection monitors, so it takes no subscriptions: pass another one");
     if ((driver = calloc(1, sizeof *driver)) == NULL)
         return say(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
     driver->poll = -1;

@@ -8,7 +8,6 @@ from .errors import MisuseError
 __all__ = [
     "Address",
     "Command",
-    "Ending",
     "Event",
     "Hub",
     "MemoryMessage",
@@ -20,7 +19,9 @@ __all__ = [
     "Settings",
     "Wait",
     "__version__",
+    "bound",
     "check_timeout",
+    "ending",
     "handshake_timeout",
     "is_from_replica",
     "misuse",
@@ -691,17 +692,14 @@ class MemoryMessage:
     def text(self) -> str:
         """The same in words, for people. They may change."""
 
-@final
-class Ending:
-    """Not part of the API. ``__exit__``: calls ``leave``. If that raises, it calls ``forsake`` with the same
-    arguments, and the exception goes on. Nothing can come before ``leave`` or between the two, not even
+def ending(leave: Callable[..., None], forsake: Callable[..., None]) -> Callable[..., None]:
+    """Not part of the API. A function that calls ``leave``. If that raises, it calls ``forsake`` with the
+    same arguments, and the exception goes on. Nothing can come before ``leave`` or between the two, not even
     Ctrl-C.
     """
 
-    def __new__(cls, leave: Callable[..., None], forsake: Callable[..., None]) -> Ending: ...
-    def __call__(self, *arguments: Any, **named: Any) -> None: ...
-    @property
-    def __wrapped__(self) -> Callable[..., None]: ...
+def bound(function: Any, object: Any, _kind: Any) -> Any:
+    """Not part of the API. ``__get__`` of an object that is called as a function is: gives a method."""
 
 def option_type(name: str) -> Literal["duration", "whole", "flag", "text", "texts"] | None:
     """The type of an option's value; None if there is no such option."""

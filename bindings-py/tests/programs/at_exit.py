@@ -1,6 +1,7 @@
 """Holds a lock, and gives it back by a function of `atexit`. Arguments: URL, name, and what that function
 does: `close` the client, `release` the grant, `drop` nothing at all, or close a client for `asyncio`. With
-`finalizer`, no such function gives it back, but a finalizer, when Python has stopped the threads.
+`finalizer`, no such function gives it back, but a finalizer, when Python has stopped the threads. With
+`section`, a thread has ended inside the client's critical section.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import sys
+import threading
 
 import fencepost
 import fencepost.asyncio
@@ -62,10 +64,25 @@ class Shop:
         self.grant.release()
 
 
+class Connection:
+    """Its finalizer closes the client."""
+
+    def __init__(self, client: fencepost.Client) -> None:
+        self.client = client
+
+    def __del__(self) -> None:
+        self.client.close()
+
+
 if what == "asyncio":
     in_asyncio()
-elif what == "finalizer":
+elif what in ("finalizer", "section"):
     shop = Shop()
+    connection = Connection(shop.client)
+    if what == "section":
+        thread = threading.Thread(target=shop.client._engine.order.acquire)
+        thread.start()
+        thread.join()
     print("done", flush=True)
 else:
     in_threads()

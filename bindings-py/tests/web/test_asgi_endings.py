@@ -10,9 +10,7 @@ import pytest
 from calls import SECRET, asgi_scope, asgi_tenant, call_asgi
 from conftest import AsyncConnect
 from fencepost.web import AsgiMiddleware, _asgi
-from support import RedisBackend
-
-LONG = 5
+from support import LONG, RedisBackend
 
 Protect = Callable[[Any], AsgiMiddleware]
 

@@ -239,17 +239,18 @@ impl Contender {
         }
     }
 
-    /// Turns a writer's grant into a reader's and waits for the server's confirmation.
+    /// Turns a writer's grant into a reader's and waits for the server's confirmation. The downgrade of a call that was
+    /// cancelled goes on, and the next call returns its result.
     pub(super) async fn downgrade(&self) -> Result<(), Error> {
         self.shared.engine.check_process()?;
         self.not_over()?;
-        let (verdict, commands) = self.shared.engine.intent(self.key, Intent::Downgrade);
+        let (verdict, commands) = self.shared.engine.downgrade(self.key);
         let mut in_flight = InFlight::new(&self.shared.engine, self.key, commands);
         verdict.map_err(|misuse| self.end_or(misuse.into()))?;
         in_flight
             .until(&self.shared_state, |state| match &state.end {
                 Some(end) => Some(Err(end.error())),
-                None => state.downgrade.clone().map(|done| done.map_err(Error::from)),
+                None => state.take_downgrade().map(|done| done.map_err(Error::from)),
             })
             .await
     }

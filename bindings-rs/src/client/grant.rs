@@ -130,9 +130,11 @@ impl Grant {
     /// # client.close().await }
     /// ```
     ///
+    /// If the future is dropped, the downgrade goes on: call it again to get the result.
+    ///
     /// # Errors
-    /// [`Misuse::NotAWriter`](crate::Misuse::NotAWriter) for any other grant, and for a second
-    /// call; [`Error::Lost`] if the grant has ended; [`Error::Refused`] if the server refuses, and
+    /// [`Misuse::NotAWriter`](crate::Misuse::NotAWriter) for any other grant, and after a call that
+    /// has succeeded; [`Error::Lost`] if the grant has ended; [`Error::Refused`] if the server refuses, and
     /// the grant stays a writer's.
     pub async fn downgrade(&self) -> Result<(), Error> {
         self.contender.downgrade().await

@@ -54,7 +54,9 @@ pub(crate) struct ContenderState {
     /// How often the grant was extended or confirmed.
     pub(crate) extensions: u64,
     /// The result of a downgrade.
-    pub(crate) downgrade: Option<Result<(), Refused>>,
+    downgrade: Option<Result<(), Refused>>,
+    /// A downgrade has begun whose result no call has returned yet.
+    downgrading: bool,
     /// A release has taken too long.
     pub(crate) unconfirmed: bool,
     /// A claim's grant has ended, and its end has not succeeded. The application may still end the claim.
@@ -302,6 +304,24 @@ impl ContenderState {
         let answer = self.answer.clone()?;
         self.ending = None;
         Some(answer)
+    }
+
+    /// Whether a downgrade is in progress, or has succeeded and no call has returned that yet.
+    pub(super) const fn is_downgrading(&self) -> bool {
+        self.downgrading && !matches!(self.downgrade, Some(Err(_)))
+    }
+
+    /// A downgrade begins.
+    pub(super) fn begin_downgrade(&mut self) {
+        self.downgrade = None;
+        self.downgrading = true;
+    }
+
+    /// The result of a downgrade, for a call that has waited for it.
+    pub(crate) fn take_downgrade(&mut self) -> Option<Result<(), Refused>> {
+        let done = self.downgrade.clone()?;
+        self.downgrading = false;
+        Some(done)
     }
 
     /// The end of a claim has succeeded.

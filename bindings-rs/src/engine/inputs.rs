@@ -164,6 +164,11 @@ impl Engine {
         self.put(Awaits::Only(key), |state, now| state.intent(now, key, intent))
     }
 
+    /// Begins a downgrade, or joins it. The caller has to await the commands.
+    pub(crate) fn downgrade(&self, key: Key) -> (Result<(), Misuse>, Vec<CommandFuture>) {
+        self.put(Awaits::Only(key), |state, now| state.downgrade(now, key))
+    }
+
     /// Begins an end of a claim, or joins it. Returns its number.
     pub(crate) fn end_claim(&self, key: Key, intent: Intent) -> (Result<u64, Misuse>, Vec<CommandFuture>) {
         self.put(Awaits::Only(key), |state, now| state.end_claim(now, key, intent))

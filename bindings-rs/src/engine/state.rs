@@ -122,7 +122,7 @@ impl State {
 
     /// Gives an intent to a contender.
     pub(super) fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
-        let (releases, downgrades) = (intent == Intent::Release, intent == Intent::Downgrade);
+        let releases = intent == Intent::Release;
         self.hub.intent(key, intent)?;
         let Some(contender) = self.contenders.get(&key) else {
             return Ok(());
@@ -131,8 +131,21 @@ impl State {
             contender.state().releasing = true;
             self.releases.push_back((now.plus(CONFIRM_WITHIN), key));
         }
-        if downgrades {
-            contender.state().downgrade = None;
+        Ok(())
+    }
+
+    /// Begins a downgrade, or joins the one that is in progress: its call may have been cancelled.
+    pub(super) fn downgrade(&mut self, now: Instant, key: Key) -> Result<(), Misuse> {
+        let contender = self.contenders.get(&key).cloned();
+        if contender
+            .as_ref()
+            .is_some_and(|contender| contender.state().is_downgrading())
+        {
+            return Ok(());
+        }
+        self.intent(now, key, Intent::Downgrade)?;
+        if let Some(contender) = contender {
+            contender.state().begin_downgrade();
         }
         Ok(())
     }

@@ -19,11 +19,12 @@ use super::{
     stored,
     tokens::{check_tenant, issue_token},
 };
-use crate::{Claim, Claimed, Error, Refusal};
+use crate::{Claim, Claimed, ConfigError, Error, Refusal};
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const TOKEN: HeaderName = HeaderName::from_static("idempotency-token");
 const URLENCODED: &str = "application/x-www-form-urlencoded";
+const GRPC: &str = "application/grpc";
 
 /// What a request gets.
 pub(super) enum Entry {
@@ -72,6 +73,7 @@ impl Settings {
                 return Ok(Entry::Pass(Request::from_parts(parts, body)));
             }
         }
+        check_kind(&parts.headers).map_err(|error| self.failed(&error))?;
         let body = self.read(&parts.headers, body).await?;
         if has_form {
             named = self.named(&parts.headers, token_in(&body))?;
@@ -116,11 +118,14 @@ impl Settings {
 
     fn tenant(&self, parts: &Parts) -> Result<String, Answer> {
         let tenant = (self.scope)(parts).unwrap_or_default();
-        check_tenant(&tenant).map_err(|error| {
-            self.report("a request was refused", &error);
-            Answer::FAILED
-        })?;
+        check_tenant(&tenant).map_err(|error| self.failed(&error))?;
         Ok(tenant)
+    }
+
+    /// The answer to a request that the program should not have sent through the layer as it is, and a report of why.
+    fn failed(&self, error: &Error) -> Answer {
+        self.report("a request was refused", error);
+        Answer::FAILED
     }
 
     /// What names the operation of a request. `token` was in its body. `None`: the request passes through.
@@ -247,9 +252,31 @@ pub(super) fn length_of(headers: &HeaderMap) -> Option<u64> {
 }
 
 fn is_form(headers: &HeaderMap) -> bool {
-    let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let kind = given.and_then(|given| given.split(';').next());
-    kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case(URLENCODED))
+    kind_of(headers).is_some_and(|kind| kind.eq_ignore_ascii_case(URLENCODED))
+}
+
+/// The media type of a body.
+fn kind_of(headers: &HeaderMap) -> Option<&str> {
+    let given = headers.get(CONTENT_TYPE)?.to_str().ok()?;
+    Some(given.split(';').next()?.trim())
+}
+
+/// Refuses gRPC, and its forms for the web. The status of such a call is in trailers, or in a header of its own. A
+/// record has neither: a call that has failed would count as done, and no retry would get a status.
+fn check_kind(headers: &HeaderMap) -> Result<(), Error> {
+    let kind = kind_of(headers).unwrap_or_default();
+    if kind
+        .get(..GRPC.len())
+        .is_none_or(|start| !start.eq_ignore_ascii_case(GRPC))
+    {
+        return Ok(());
+    }
+    let error = ConfigError::InvalidOption {
+        option: "the content type of a request",
+        value: kind.into(),
+        why: "responses of gRPC cannot be stored: leave its requests out with covers, and use Idempotency::once in its methods",
+    };
+    Err(error.into())
 }
 
 /// Whether a layer's limit has ended a body.

@@ -1,7 +1,7 @@
 //! A [tower](https://docs.rs/tower-service) layer that runs a request once for each `Idempotency-Key`, and replays its
 //! response. It needs the feature `tower`.
 //!
-//! [`IdempotencyLayer`] works with every framework on tower: axum, hyper and tonic, for example. Its keys and stored
+//! [`IdempotencyLayer`] works with every framework on tower for HTTP: axum and hyper, for example. Its keys and stored
 //! responses are those of the [HTTP format], so servers in Python, JavaScript and Rust replay each other.
 //!
 //! - A handler finds its claim in the request's extensions, as an `Arc<`[`Claim`](crate::Claim)`>`. With axum:
@@ -14,6 +14,9 @@
 //! - A handler that panics leaves its claim. The layer passes the panic on to the server unchanged.
 //! - A body that ends before its `Content-Length` has failed: its claim is left, and the client gets no end of the body.
 //! - The layer reads the body, and passes it on as a [`Body`] without trailers.
+//! - gRPC (tonic) has the status of a call in trailers, which are not stored. The layer answers 500 to such a request with
+//!   a key, and reports why: leave it out with [`covers`](IdempotencyLayerBuilder::covers), and use
+//!   [`Idempotency::once`](crate::Idempotency::once) in the method.
 //!
 //! [HTTP format]: https://github.com/fencepost/fencepost/blob/main/docs/reference/http.md
 

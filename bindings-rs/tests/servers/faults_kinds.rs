@@ -184,6 +184,33 @@ async fn a_downgrade_without_an_answer_is_asked_for_again() {
 }
 
 #[tokio::test]
+async fn the_call_after_a_cancelled_downgrade_returns_its_result() {
+    let proxy = Proxy::open("zookeeper").await;
+    let url = format!("zk://{}/{}", proxy.address, unique("join"));
+    let client = fencepost::connect(&url).await.unwrap();
+    let both = client.read_write_lock("x").unwrap();
+    let grant = soon(both.writer().acquire()).await.unwrap();
+    proxy.order("hold").await;
+    let mut cancelled = Box::pin(grant.downgrade());
+    assert!(futures_util::poll!(&mut cancelled).is_pending());
+    drop(cancelled);
+    // Two tasks ask for it again, while it goes on.
+    let (mut next, mut other) = (Box::pin(grant.downgrade()), Box::pin(grant.downgrade()));
+    assert!(futures_util::poll!(&mut next).is_pending());
+    assert!(futures_util::poll!(&mut other).is_pending());
+    proxy.order("pass").await;
+    soon(next).await.unwrap();
+    soon(other).await.unwrap();
+    let error = soon(grant.downgrade()).await.unwrap_err();
+    assert_eq!(error.name(), "not-a-writer", "{error}");
+    let reader = soon(both.reader().try_acquire()).await.unwrap().unwrap();
+    soon(reader.release()).await.unwrap();
+    soon(grant.release()).await.unwrap();
+    soon(client.close()).await.unwrap();
+    proxy.close().await;
+}
+
+#[tokio::test]
 async fn a_downgrade_that_is_refused_leaves_the_grant_as_it_was() {
     let url = zookeeper();
     let client = fencepost::connect(&url).await.unwrap();

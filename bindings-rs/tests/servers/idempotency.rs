@@ -63,7 +63,7 @@ async fn a_claim_waits_for_the_result_of_the_running_one() {
         "{left:?}"
     );
     assert!(refused.to_string().contains("operation \"payments"), "{refused}");
-    let limit = Duration::from_millis(30);
+    let limit = Duration::from_millis(500);
     let late = other.claim_within("order-17", b"", limit).await.unwrap_err();
     assert_eq!(refusal(late), Refusal::InProgress);
     // All bytes there are.

@@ -246,6 +246,35 @@ async fn a_request_without_a_tenant_runs_nothing() -> Result<(), Error> {
     shop.client.close().await
 }
 
+/// The status of a gRPC call is in trailers, which no replay has.
+#[tokio::test]
+async fn a_grpc_call_with_a_key_runs_nothing() -> Result<(), Error> {
+    let shop = Shop::open().await?;
+    let app = shop.counting(shop.builder().build()?);
+    for kind in [
+        "application/grpc",
+        "Application/gRPC+proto",
+        "application/grpc-web-text",
+    ] {
+        let mut call = request("");
+        call.headers_mut()
+            .insert("content-type", HeaderValue::from_static(kind));
+        let answer = ask(&app, call).await;
+        assert_eq!((answer.status, answer.body.as_str()), (500, ""), "{kind}");
+    }
+    assert_eq!(shop.runs(), 0);
+    assert_eq!(shop.reports(), ["a request was refused: invalid-option"; 3]);
+    // Calls that the program does not cover pass, and so do calls without a key.
+    for builder in [shop.builder().covers(|_| false), shop.builder().required(false)] {
+        let mut call = request("");
+        call.headers_mut()
+            .insert("content-type", HeaderValue::from_static("application/grpc"));
+        call.headers_mut().remove("idempotency-key");
+        assert_eq!(ask(&shop.counting(builder.build()?), call).await.status, 201);
+    }
+    shop.client.close().await
+}
+
 #[tokio::test]
 async fn a_closed_client_is_an_error_of_the_program() -> Result<(), Error> {
     let shop = Shop::open().await?;

@@ -2,7 +2,7 @@
  * `fencepost/base64/memory`: the modules for `memory:` as text, for programs that are shipped without the modules'
  * files.
  *
- * @packageDocumentation
+ * @module fencepost/base64/memory
  */
 
 import "./zookeeper.js";

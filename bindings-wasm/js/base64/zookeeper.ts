@@ -1,7 +1,7 @@
 /**
  * `fencepost/base64/zookeeper`: the module as text, for programs that are shipped without the module's file.
  *
- * @packageDocumentation
+ * @module fencepost/base64/zookeeper
  */
 
 import { keepInline } from "../hub/wasm.js";

@@ -6,6 +6,7 @@
 
 import { shown, unreadable } from "../errors.js";
 import { TextEncoder } from "../host.js";
+import { checkPresent } from "../hub/checks.js";
 import { checkedText } from "../hub/settings.js";
 import { isBytes } from "../realms.js";
 
@@ -20,6 +21,7 @@ const utf8 = new TextEncoder();
 /** An argument that has to be bytes. */
 export function bytesOf(what: string, value: unknown): Uint8Array {
   if (isBytes(value)) {
+    checkPresent(what, value);
     return value;
   }
   if (typeof value === "string") {

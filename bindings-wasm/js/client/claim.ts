@@ -110,8 +110,8 @@ export class Claim {
 
   /**
    * The operation has this result, of 1,000,000 bytes at most. Resolves when the server has stored it; if another
-   * attempt has stored one before, that one is the {@link result}, and the claim is {@link replayed}. After a loss it may
-   * still be called: the server stores the result unless another attempt has claimed the operation.
+   * attempt has stored one before, that one is the {@link Claim.result}, and the claim is {@link replayed}. After a loss
+   * it may still be called: the server stores the result unless another attempt has claimed the operation.
    *
    * @throws LockLost: `superseded` if another attempt runs, `lease-ended` if no server has answered within the lease;
    * Refused if the server refuses, and the claim goes on; ConfigError for a result that is too long, before anything is

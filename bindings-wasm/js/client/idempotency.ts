@@ -9,6 +9,7 @@ import type { Engine } from "../engine/engine.js";
 import type { AcquireTimeout } from "../engine/machines.js";
 import { unreadable } from "../errors.js";
 import type { Settings } from "../hub/hub.js";
+import { text } from "../hub/checks.js";
 import type { RecordData } from "../hub/records.js";
 import type { Scope } from "../hub/scope.js";
 import { checkAborted } from "./aborts.js";
@@ -233,7 +234,7 @@ export class Idempotency {
   }
 
   #name(key: string): string {
-    return `${this.scope}/${key}`;
+    return `${this.scope}/${text(key)}`;
   }
 
   #contend<T>(

@@ -120,6 +120,10 @@ export function once<A extends unknown[], T>(
       // The function's own error says more than one of its claim's end.
       await failed(claimed, error).catch(() => undefined);
       await claimed[Symbol.asyncDispose]().catch(() => undefined);
+      const other = replay(claimed, codec);
+      if (other !== null) {
+        return other;
+      }
       throw error;
     }
     try {

@@ -1,7 +1,7 @@
 /**
  * `fencepost/hub`: the hub, for programs that have their own event loop and connection.
  *
- * @packageDocumentation
+ * @module fencepost/hub
  */
 
 export { Hub, Scope, Settings, parseAddress } from "../hub/public.js";

@@ -1,7 +1,7 @@
 /**
  * `fencepost/ioredis`: clients over `ioredis` (5 and later).
  *
- * @packageDocumentation
+ * @module fencepost/ioredis
  */
 
 import type { Client } from "../client/client.js";

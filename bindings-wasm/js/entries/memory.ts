@@ -1,7 +1,7 @@
 /**
  * `fencepost/memory`: clients for `memory:`, a server inside the process.
  *
- * @packageDocumentation
+ * @module fencepost/memory
  */
 
 export * from "./client.js";

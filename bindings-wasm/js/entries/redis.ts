@@ -1,7 +1,7 @@
 /**
  * `fencepost/redis`: clients over node-redis (the package `redis`, 5 and later).
  *
- * @packageDocumentation
+ * @module fencepost/redis
  */
 
 import type { Client } from "../client/client.js";

@@ -1,7 +1,7 @@
 /**
  * `fencepost/zookeeper`: clients over `node-zookeeper-client`.
  *
- * @packageDocumentation
+ * @module fencepost/zookeeper
  */
 
 export * from "./client.js";

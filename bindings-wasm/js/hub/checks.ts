@@ -47,6 +47,19 @@ export function checkBytes(what: string, value: unknown): asserts value is Uint8
   if (!isBytes(value)) {
     throw unreadable(`${what} is ${shown(value)}: it has to be a Uint8Array`);
   }
+  checkPresent(what, value);
+}
+
+/** @internal Checks that bytes can be read. The copy into the module would throw, and a client takes that for a bug. */
+export function checkPresent(what: string, bytes: Uint8Array): void {
+  if (bytes.length > 0) {
+    return;
+  }
+  try {
+    new Uint8Array().set(bytes);
+  } catch {
+    throw unreadable(`${what} is a Uint8Array whose buffer was transferred or has shrunk: give a copy of the bytes`);
+  }
 }
 
 /** @internal */

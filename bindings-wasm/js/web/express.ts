@@ -10,7 +10,7 @@
  * It has to come before body parsers, because it reads the body as it was received, and puts it back. Middleware that
  * changes the body of responses, such as `compression`, has to come before this one.
  *
- * @module
+ * @module fencepost/web/express
  */
 
 import type { Idempotency } from "../client/idempotency.js";

@@ -10,7 +10,7 @@
  * the request was parsed and validated, and after the hooks `preHandler` that were added before it. `app.close()` waits
  * for the handlers that run, also for those whose clients have hung up: 30 s at most.
  *
- * @module
+ * @module fencepost/web/fastify
  */
 
 import { Readable } from "node:stream";
@@ -182,6 +182,8 @@ export function idempotent<R extends FastifyRequest>(
     }
     const settled = await gate.settle(claim, { status, headers: headers(), body: begun.whole });
     reset(reply, status, before);
+    // Fastify announces the length of a whole body, and a response with both headers is malformed.
+    reply.removeHeader("transfer-encoding");
     if (typeof settled === "object") {
       for (const name of gate.replaced) {
         reply.removeHeader(name);

@@ -32,7 +32,6 @@ export interface WritableResponse extends NodeResponse {
   writeHead(status: number, ...more: unknown[]): unknown;
   write(chunk: unknown, ...more: unknown[]): boolean;
   end(...chunk: unknown[]): unknown;
-  destroy(error?: unknown): unknown;
 }
 
 /** Puts the status and the headers of a reply into a response. */

@@ -9,12 +9,13 @@
  * It has to come before middleware that reads the body of a request. Middleware that changes the body of responses,
  * such as `compress`, has to come before this one.
  *
- * @module
+ * @module fencepost/web/hono
  */
 
 import type { Claim } from "../client/claim.js";
 import type { Idempotency } from "../client/idempotency.js";
 import { unreadable } from "../errors.js";
+import { isBytes } from "../realms.js";
 import { show } from "./claims.js";
 import { Gate, type Idle } from "./gate.js";
 import { type Reply, STORED, announced } from "./response.js";
@@ -187,6 +188,10 @@ interface Outgoing {
 function exchange(c: HonoContext, body: Uint8Array | ReadableStream, from: Response, notStored = false): void {
   const { status, statusText, headers } = from;
   const other = made(body, { status, statusText, headers });
+  if (isBytes(body)) {
+    // Servers announce the length of a whole body, and a response with both headers is malformed.
+    other.headers.delete("transfer-encoding");
+  }
   if (notStored) {
     other.headers.set(STORED, "false");
   }

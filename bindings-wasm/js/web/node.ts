@@ -5,7 +5,7 @@
  */
 
 import { shown, unreadable } from "../errors.js";
-import { isBytes } from "../realms.js";
+import { isBytes, isError } from "../realms.js";
 import { joined } from "./bytes.js";
 
 /** What this package uses of an `http.IncomingMessage`. */
@@ -23,13 +23,14 @@ export interface NodeRequest {
   unshift(chunk: Uint8Array): void;
   resume(): unknown;
   destroy(error?: Error): unknown;
-  on(event: string, listener: (...parameters: never[]) => void): unknown;
-  removeListener(event: string, listener: (...parameters: never[]) => void): unknown;
+  on(event: string, listener: Listener): unknown;
+  removeListener(event: string, listener: Listener): unknown;
 }
 
 /** What this package uses of a `net.Socket`. */
 export interface NodeSocket {
   readonly readableEnded: boolean;
+  readonly destroyed: boolean;
   readonly errored?: Error | null;
   on(event: string, listener: Listener): unknown;
   destroy(error?: Error): unknown;
@@ -43,6 +44,7 @@ export interface NodeResponse {
   statusCode: number;
   destroyed: boolean;
   readonly socket?: NodeSocket | null;
+  destroy(error?: unknown): unknown;
   emit(event: string, ...parameters: unknown[]): boolean;
   on(event: string, listener: Listener): unknown;
   off(event: string, listener: Listener): unknown;
@@ -106,9 +108,9 @@ export async function peek(request: NodeRequest, most: number): Promise<Uint8Arr
         request.removeListener(event, listener);
       }
     };
-    const gone = (error?: Error) => {
+    const gone = (error?: unknown) => {
       done();
-      reject(error ?? new Error("the client has hung up before the end of its request"));
+      reject(isError(error) ? error : new Error("the client has hung up before the end of its request"));
     };
     const listeners = {
       readable: () => {

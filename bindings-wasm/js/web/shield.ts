@@ -24,6 +24,8 @@ const listening = new WeakMap<NodeSocket, Listening>();
  */
 export class Shield {
   readonly #request: NodeRequest;
+  /** The request's own. A pipeline that fails takes it from the request. */
+  readonly #socket: NodeSocket;
   readonly #response: NodeResponse;
   #later: (() => void)[] = [];
   /** The handler's listeners for more space. */
@@ -32,19 +34,35 @@ export class Shield {
   #restores: (() => void)[] = [];
   #isUp = true;
   #isGone = false;
+  /** Whether the program itself has ended the connection, before the client hung up. */
+  #isGivenUp = false;
 
   /** `aborted` is called when the server itself destroys the response. */
   constructor(request: NodeRequest, response: NodeResponse, aborted: () => void) {
     this.#request = request;
+    this.#socket = request.socket;
     this.#response = response;
     this.#deferListeners(request.socket);
     this.#rememberDrains();
     const destroy = request.destroy.bind(request);
+    const destroyResponse = response.destroy.bind(response);
     const emit = response.emit.bind(response);
+    // A pipeline whose source fails destroys the response: the handler has ended without an answer.
+    response.destroy = (error) => {
+      if (this.#isUp && this.#hasHungUp()) {
+        aborted();
+        this.lift();
+      }
+      this.#isGivenUp = true;
+      return destroyResponse(error);
+    };
     // Node.js destroys a request whose client has hung up, and what of its body has not been read is lost.
     request.destroy = (error) => {
       if (!this.#isUp || !this.#hasHungUp()) {
-        return destroy(error);
+        const { destroyed } = this.#socket;
+        const result = destroy(error);
+        this.#isGivenUp ||= destroyed !== this.#socket.destroyed;
+        return result;
       }
       // Body parsers do not read where the socket is not readable.
       this.#replaceSocket(request, { readable: { value: true } });
@@ -192,7 +210,7 @@ export class Shield {
    */
   delayDestroy(): void {
     if (this.#request.stream === undefined) {
-      const { socket } = this.#request;
+      const socket = this.#socket;
       const destroy = (error?: Error) => {
         this.#later.push(() => socket.destroy(error));
         return socket;
@@ -225,7 +243,11 @@ export class Shield {
   }
 
   #hasHungUp(): boolean {
-    const { stream, socket } = this.#request;
+    const [{ stream }, socket] = [this.#request, this.#socket];
+    if (this.#isGivenUp) {
+      // The connection has the program's own error.
+      return this.#isGone;
+    }
     if (stream !== undefined) {
       this.#isGone ||= (stream.rstCode ?? 0) !== 0;
     } else {

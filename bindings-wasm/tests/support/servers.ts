@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { createInterface } from "node:readline";
 
 /** Enough for a busy server to answer that another client holds the lock (ms). */
-export const BRIEF = 1000;
+export const BRIEF = 2000;
 
 /** An address from the environment. */
 export function address(name: string): string {

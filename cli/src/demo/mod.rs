@@ -11,7 +11,7 @@ mod shop;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::output::print;
+use crate::output::{print, unwritten};
 pub(crate) use options::Options;
 use report::{Report, Run};
 
@@ -29,7 +29,7 @@ pub(crate) async fn run(options: Options) -> Result<bool, Failure> {
     } else {
         report.table()
     };
-    print(&text)?;
+    print(&text).map_err(|error| unwritten(&error))?;
     Ok(report.is_convincing())
 }
 

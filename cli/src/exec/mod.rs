@@ -26,7 +26,10 @@ use fencepost::{Client, Record, clock};
 use nix::sys::signal::Signal;
 use tokio::process::Command;
 
-use crate::output::complain;
+use crate::{
+    output::{complain, unwritten},
+    usage,
+};
 use code::Failure;
 pub(crate) use code::SYSTEM;
 use elsewhere::Mark;
@@ -86,21 +89,22 @@ pub(crate) async fn run(options: Options, before: Option<String>) -> ExitCode {
     }
     match finished {
         Err(error) if code == 0 => {
-            complain(&format!("cannot write to standard output: {error}"));
+            complain(&unwritten(&error));
             ExitCode::from(code::REPORT)
         }
         _ => ExitCode::from(code),
     }
 }
 
-/// Says what is wrong with the arguments, on one line.
-pub(crate) fn refuse(mut error: clap::Error) -> ExitCode {
+/// Ends an `exec` whose arguments the parser did not take.
+pub(crate) fn end(mut error: clap::Error, command: &clap::Command) -> ExitCode {
+    if !error.use_stderr() {
+        return usage::end(&error, command, SYSTEM);
+    }
     // The parser advises to write a name such as `-x` after `--`. Here, the command comes after `--`.
     error.insert(ContextKind::Suggested, ContextValue::None);
-    let text = error.to_string();
-    let is_over = |line: &str| line.starts_with("Usage:") || line.starts_with("For more information");
-    let lines = text.lines().take_while(|line| !is_over(line));
-    let mut words: Vec<&str> = lines.map(str::trim).filter(|line| !line.is_empty()).collect();
+    let text = usage::on_one_line(&error);
+    let mut words = vec![text.as_str()];
     if error.kind() == ErrorKind::UnknownArgument
         && error.get(ContextKind::SuggestedArg).is_none()
         && matches!(error.get(ContextKind::InvalidArg), Some(ContextValue::String(word)) if word.starts_with('-'))
@@ -114,8 +118,7 @@ pub(crate) fn refuse(mut error: clap::Error) -> ExitCode {
     if is_about_words && !std::env::args_os().any(|word| word == "--") {
         words.push("(the command comes after `--`: fencepost exec NAME -- COMMAND)");
     }
-    let text = words.join(" ");
-    refused(&Failure::usage(text.trim_start_matches("error: ")))
+    refused(&Failure::usage(words.join(" ")))
 }
 
 fn refused(failure: &Failure) -> ExitCode {

@@ -3,10 +3,16 @@
 use std::{ffi::OsString, fs::File, sync::Arc, time::Duration};
 
 use clap::{Args, ValueEnum, value_parser};
-use fencepost_core::{options::Server, url::Address};
+use fencepost_core::{
+    options::{self, Server},
+    url::Address,
+};
 
 use super::{code::Failure, descriptor};
-use crate::{address::address, time::time};
+use crate::{
+    address::{address, demand, server},
+    time::time,
+};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -190,25 +196,19 @@ impl Options {
     /// Checks all that can be checked without a server. `before` is the address before the command's name.
     pub(super) fn plan(self, before: Option<String>) -> Result<Plan, Failure> {
         let name = self.name();
-        let url = address(before, self.url).map_err(Failure::usage)?;
-        let parsed = Address::parse(&url).map_err(fencepost::Error::from)?;
+        let (url, parsed) = address(before, self.url).map_err(Failure::usage)?;
         let kind = match (self.shared, self.limit) {
             (true, _) => Kind::Reader,
             (false, Some(permits)) => Kind::Semaphore { permits },
             (false, None) => Kind::Mutex,
         };
-        let on_redis = matches!(parsed, Address::Redis(_));
-        let lacks = |option: &str, lock: &str| {
-            let server = Server::Redis.shown();
-            Failure::usage(format!(
-                "{option} needs a {lock}, which {server} does not have: use ZooKeeper (zk://HOST:PORT/PREFIX), or leave out {option}"
-            ))
+        let server = server(&parsed);
+        let demanded = match kind {
+            Kind::Mutex => Ok(()),
+            Kind::Reader => demand(server, options::Kind::Reader, "--shared", "read/write lock"),
+            Kind::Semaphore { .. } => demand(server, options::Kind::Semaphore, "--limit", "semaphore"),
         };
-        match kind {
-            Kind::Reader if on_redis => return Err(lacks("--shared", "read/write lock")),
-            Kind::Semaphore { .. } if on_redis => return Err(lacks("--limit", "semaphore")),
-            _ => {}
-        }
+        demanded.map_err(Failure::usage)?;
         let (url, ttl) = match parsed {
             Address::ZooKeeper { session_timeout, .. } => with_session(url, session_timeout, self.ttl)?,
             _ => (url, self.ttl.unwrap_or(TTL)),
@@ -233,7 +233,7 @@ impl Options {
         }
         Ok(Plan {
             url,
-            on_redis,
+            on_redis: server == Server::Redis,
             name,
             kind,
             ttl,

@@ -7,7 +7,7 @@ use std::{
     task::Poll,
 };
 
-use nix::sys::signal::{SigHandler, Signal, raise};
+use nix::sys::signal::{SigHandler, SigSet, Signal, raise};
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
 /// The signals that a process catches, without those that report an error of the process itself.
@@ -52,20 +52,25 @@ impl Signals {
     /// it were ignored, as some programs do that start others, no child's exit status would be known.
     pub(super) fn add_harmless(&mut self) -> io::Result<()> {
         self.add(|signal| HARMLESS.contains(&signal))?;
-        let children = signal(SignalKind::child())?;
-        self.streams.push((Signal::SIGCHLD, children));
-        Ok(())
+        self.catch(Signal::SIGCHLD)
     }
 
     fn add(&mut self, wanted: impl Fn(Signal) -> bool) -> io::Result<()> {
         for each in Signal::iterator() {
             let is_ignored = (self.ignored >> (each as i32 - 1)) & 1 == 1;
             if wanted(each) && !OWN.contains(&each) && !is_ignored {
-                let stream = signal(SignalKind::from_raw(each as i32))?;
-                self.streams.push((each, stream));
+                self.catch(each)?;
             }
         }
         Ok(())
+    }
+
+    /// Catches one. A program that blocks signals in the thread in which it starts others passes this on to them, though
+    /// it means itself.
+    fn catch(&mut self, each: Signal) -> io::Result<()> {
+        let stream = signal(SignalKind::from_raw(each as i32))?;
+        self.streams.push((each, stream));
+        Ok(SigSet::from(each).thread_unblock()?)
     }
 
     /// The next signal. It is cancel safe.

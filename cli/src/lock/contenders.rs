@@ -7,7 +7,7 @@ use comfy_table::{Cell, CellAlignment, Table, presets::UTF8_FULL_CONDENSED};
 use fencepost::{Error, Found, Refusal};
 use serde_json::{Value, json};
 
-use super::{Opened, Which};
+use super::{Kind, Opened, Which};
 use crate::{
     failure::Failure,
     output::{on_one_line, print},
@@ -39,13 +39,19 @@ pub(crate) struct One {
     #[command(flatten)]
     which: Which,
     /// The contender's fence, as `fencepost contenders` shows it
+    #[arg(value_parser = fence)]
     fence: u64,
+}
+
+fn fence(text: &str) -> Result<u64, &'static str> {
+    text.parse()
+        .map_err(|_| "give the number that `fencepost contenders` shows")
 }
 
 impl List {
     /// Prints who holds and who waits.
     pub(crate) async fn run(self, before: Option<String>) -> Result<(), Failure> {
-        let opened = self.which.open(before).await?;
+        let opened = self.which.open(before)?;
         let on_redis = opened.on_redis;
         let found = opened.contenders().await?;
         let text = if self.json {
@@ -62,26 +68,30 @@ impl List {
 impl One {
     /// Takes its place from a contender.
     pub(crate) async fn break_it(self, before: Option<String>) -> Result<(), Failure> {
-        let (opened, found) = self.find(before).await?;
+        let (opened, found) = self.find(self.which.open(before)?).await?;
         let done = opened.lock.break_contender(&found).await;
         self.end(opened, done, "broken", &found).await
     }
 
     /// Asks a contender for the lock.
     pub(crate) async fn revoke(self, before: Option<String>) -> Result<(), Failure> {
-        let (opened, found) = self.find(before).await?;
-        if opened.on_redis {
-            let _closed = opened.client.close().await;
-            return Err(Failure::usage(
-                "Redis has no revocation requests: to remove the holder, run `fencepost break NAME FENCE`",
-            ));
+        let opened = self.which.open(before)?;
+        let lacks = match (opened.on_redis, self.which.of) {
+            (true, _) => Some(("Redis", "")),
+            (false, Kind::Single) => Some(("a lock of the kind single", " --of single")),
+            _ => None,
+        };
+        if let Some((what, of)) = lacks {
+            return Err(Failure::usage(format!(
+                "{what} has no revocation requests: to remove the holder, run `fencepost break NAME FENCE{of}`"
+            )));
         }
+        let (opened, found) = self.find(opened).await?;
         let done = opened.lock.revoke(&found).await;
         self.end(opened, done, "asked", &found).await
     }
 
-    async fn find(&self, before: Option<String>) -> Result<(Opened, Found), Failure> {
-        let opened = self.which.open(before).await?;
+    async fn find(&self, opened: Opened) -> Result<(Opened, Found), Failure> {
         let found = opened.lock.contenders().await?;
         match found.into_iter().find(|found| found.fence == self.fence) {
             Some(found) => Ok((opened, found)),

@@ -5,12 +5,15 @@ mod status;
 
 use clap::{Args, ValueEnum};
 use fencepost::{Client, Error, Found, Layout, Lock, LockOptions};
-use fencepost_core::url::Address;
+use fencepost_core::options::{self, Server};
 
 pub(crate) use contenders::{List, One};
 pub(crate) use status::Status;
 
-use crate::{address::address, failure::Failure};
+use crate::{
+    address::{address, demand, server},
+    failure::Failure,
+};
 
 const NODE_PREFIX: &str = "node_";
 
@@ -46,6 +49,25 @@ enum Kind {
     Semaphore,
 }
 
+impl Kind {
+    /// As `--of` takes it.
+    fn shown(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().into())
+    }
+
+    /// The kind whose contenders are inspected.
+    const fn in_the_core(self) -> options::Kind {
+        match self {
+            Self::Mutex => options::Kind::Mutex,
+            Self::Single => options::Kind::Single,
+            Self::ReadWrite => options::Kind::Writer,
+            Self::Election => options::Kind::Election,
+            Self::Semaphore => options::Kind::Semaphore,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Names {
     Curator,
@@ -71,8 +93,9 @@ impl Opened {
 }
 
 impl Which {
-    /// Returns the address. Fails for options with which the command would inspect another lock than the user means.
-    fn check(&self, before: Option<String>) -> Result<String, Failure> {
+    /// Returns the address and its server. Fails for options with which the command would inspect another lock than the
+    /// user means, and for a kind that the server does not have.
+    fn check(&self, before: Option<String>) -> Result<(String, Server), Failure> {
         if self.node_prefix.is_some() && self.layout != Some(Names::Plain) {
             return Err(Failure::usage(
                 "--node-prefix is for the layout plain alone: add --layout plain, or leave it out",
@@ -83,19 +106,22 @@ impl Which {
                 "--permits is for semaphores alone: add --of semaphore, or leave it out",
             ));
         }
-        address(before, self.url.clone()).map_err(Failure::usage)
+        let (url, address) = address(before, self.url.clone()).map_err(Failure::usage)?;
+        let (server, of) = (server(&address), self.of.shown());
+        let (option, lock) = (format!("--of {of}"), format!("lock of the kind {of}"));
+        demand(server, self.of.in_the_core(), &option, &lock).map_err(Failure::usage)?;
+        Ok((url, server))
     }
 
-    /// Connects. `before` is the address before the command's name.
-    async fn open(&self, before: Option<String>) -> Result<Opened, Failure> {
-        let url = self.check(before)?;
-        let client = fencepost::connect(&url).await?;
+    /// Opens the lock. The first request connects. `before` is the address before the command's name.
+    fn open(&self, before: Option<String>) -> Result<Opened, Failure> {
+        let (url, server) = self.check(before)?;
+        let client = Client::builder().connect_lazily(&url)?;
         let lock = self.lock(&client)?;
-        let on_redis = matches!(Address::parse(&url), Ok(Address::Redis(_)));
         Ok(Opened {
             client,
             lock,
-            on_redis,
+            on_redis: server == Server::Redis,
         })
     }
 

@@ -35,7 +35,7 @@ pub(crate) struct Status {
 impl Status {
     /// Prints whether the lock is held, and by whom, and returns it.
     pub(crate) async fn run(self, before: Option<String>) -> Result<bool, Failure> {
-        let opened = self.which.open(before).await?;
+        let opened = self.which.open(before)?;
         let on_redis = opened.on_redis;
         let found = opened.contenders().await?;
         let (holders, waiters): (Vec<Found>, Vec<Found>) = found.into_iter().partition(|one| one.holds);

@@ -24,11 +24,16 @@ struct Seen {
     #[command(flatten)]
     which: Which,
     /// The guard of the record, which `fencepost record look` prints: the command changes only the record that you have seen
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = guard)]
     guard: u64,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+fn guard(text: &str) -> Result<u64, &'static str> {
+    text.parse()
+        .map_err(|_| "give the number that `fencepost record look` prints")
 }
 
 /// The result that an operation has had.
@@ -65,7 +70,7 @@ impl Settle {
     pub(super) async fn run(self, url: &str) -> Result<(), Failure> {
         let content = self.content()?;
         let Seen { which, .. } = &self.seen;
-        let (client, operations) = which.open(url).await?;
+        let (client, operations) = which.open(url)?;
         let seen = operations
             .look(&which.key)
             .await?
@@ -146,7 +151,7 @@ impl Given {
 impl Forget {
     pub(super) async fn run(self, url: &str) -> Result<(), Failure> {
         let Seen { which, .. } = &self.seen;
-        let (client, operations) = which.open(url).await?;
+        let (client, operations) = which.open(url)?;
         let seen = operations
             .look(&which.key)
             .await?

@@ -39,7 +39,7 @@ impl Look {
                 "--output - and --json both write to standard output: give one of them",
             ));
         }
-        let (client, operations) = self.which.open(url).await?;
+        let (client, operations) = self.which.open(url)?;
         let looked = operations.look(&self.which.key).await;
         // The record is there, even if the close fails.
         let _closed = client.close().await;

@@ -63,7 +63,7 @@ struct Which {
 /// Runs one of the steps. `before` is the address that was given before the command's name.
 pub(crate) async fn run(arguments: Arguments, before: Option<String>) -> ExitCode {
     let done = async {
-        let url = address(before, arguments.url).map_err(Failure::usage)?;
+        let (url, _) = address(before, arguments.url).map_err(Failure::usage)?;
         match arguments.step {
             Step::Look(look) => look.run(&url).await,
             Step::Settle(settle) => settle.run(&url).await,
@@ -89,8 +89,8 @@ pub(crate) fn explained(mut error: clap::Error) -> clap::Error {
 }
 
 impl Which {
-    async fn open(&self, url: &str) -> Result<(Client, Idempotency), Failure> {
-        open(url, &self.scope).await
+    fn open(&self, url: &str) -> Result<(Client, Idempotency), Failure> {
+        open(url, &self.scope)
     }
 
     /// There is no record.

@@ -17,7 +17,7 @@ pub(super) struct Sweep {
 
 impl Sweep {
     pub(super) async fn run(self, url: &str) -> Result<(), Failure> {
-        let (client, operations) = open(url, &self.scope).await?;
+        let (client, operations) = open(url, &self.scope)?;
         let deleted = operations.sweep().await;
         // They are deleted, even if the close fails.
         let _closed = client.close().await;

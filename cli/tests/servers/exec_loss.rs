@@ -113,22 +113,23 @@ impl Race {
         order(&format!("proxy-hold {}", self.proxy));
     }
 
-    /// Waits for the second holder, and returns its run's end and whether the first has written after its grant.
-    fn end(self) -> (Run, bool) {
+    /// Waits for the second holder. Returns the first run, whether it has written after that grant, and the log, which is
+    /// deleted when it is dropped.
+    fn end(self) -> (Run, bool, Log) {
         let second = self.second.finish();
         assert_eq!(second.code, Some(0), "{second:?}");
         order(&format!("proxy-close {}", self.proxy));
         let lines = self.log.lines();
         let granted = lines.iter().position(|line| line == "second").unwrap();
         let late = lines[granted..].iter().any(|line| line.ends_with("child"));
-        (self.first, late)
+        (self.first, late, self.log)
     }
 }
 
 fn an_unreachable_server(server: Server, options: &[&str]) {
     let race = Race::begin(server, options);
     race.cut();
-    let (mut first, late) = race.end();
+    let (mut first, late, _) = race.end();
     assert!(
         !late,
         "the first holder's processes were alive when the second was granted"
@@ -168,7 +169,8 @@ fn a_command_that_is_only_warned_goes_on_beside_the_next_holder() {
     let race = Race::begin(Server::Redis, &["--on-lost", "warn"]);
     race.cut();
     let group = race.first.group.unwrap();
-    let (first, late) = race.end();
+    // The command writes to the log until its end.
+    let (first, late, _log) = race.end();
     assert!(late && is_alive(group));
     killpg(group, Signal::SIGKILL).unwrap();
     let first = first.finish();
@@ -181,7 +183,7 @@ fn the_command_was_stopped() {
     let race = Race::begin(Server::Redis, &[]);
     killpg(race.first.group.unwrap(), Signal::SIGSTOP).unwrap();
     race.cut();
-    let (first, late) = race.end();
+    let (first, late, _) = race.end();
     assert!(!late && !is_alive(first.group.unwrap()));
     assert_eq!(first.finish().code, Some(70));
 }
@@ -190,7 +192,7 @@ fn the_command_was_stopped() {
 fn fencepost_itself_was_killed() {
     let race = Race::begin(Server::Redis, &[]);
     race.first.signal(Signal::SIGKILL);
-    let (first, late) = race.end();
+    let (first, late, _) = race.end();
     let group = first.group.unwrap();
     // The descriptor for events ends with the last process that has it: the watchdog has done its work.
     first.gone();
@@ -200,7 +202,7 @@ fn fencepost_itself_was_killed() {
 fn fencepost_itself_was_stopped(server: Server) {
     let race = Race::begin(server, &[]);
     race.first.signal(Signal::SIGSTOP);
-    let (first, late) = race.end();
+    let (first, late, _) = race.end();
     assert!(
         !late,
         "the first holder's processes were alive when the second was granted"

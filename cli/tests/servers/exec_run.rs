@@ -7,7 +7,7 @@ use std::{
     path::PathBuf,
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use nix::{
@@ -121,6 +121,17 @@ pub(crate) fn finish(url: &str, arguments: &[&str]) -> Finished {
 /// Whether a process of the group is left.
 pub(crate) fn is_alive(group: Pid) -> bool {
     killpg(group, None::<Signal>).is_ok()
+}
+
+/// No step takes so long, however busy the machine is.
+const LIMIT: Duration = Duration::from_secs(60);
+
+pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < LIMIT, "waited too long until {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// A file that several commands append lines to.

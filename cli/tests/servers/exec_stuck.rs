@@ -1,23 +1,8 @@
 //! `fencepost exec` whose reader stands still, and one that is killed before it can watch.
 
-use std::{
-    process::{Command, Stdio},
-    thread::sleep,
-    time::{Duration, Instant},
-};
+use std::process::{Command, Stdio};
 
-use crate::exec_run::{Log, finish, is_alive, unique};
-
-/// No step takes so long, however busy the machine is.
-const LIMIT: Duration = Duration::from_secs(60);
-
-fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !condition() {
-        assert!(start.elapsed() < LIMIT, "waited too long until {what}");
-        sleep(Duration::from_millis(20));
-    }
-}
+use crate::exec_run::{Log, finish, is_alive, unique, wait_until};
 
 /// Starts `exec` on Redis.
 fn exec(arguments: &[&str]) -> Command {

@@ -3,6 +3,8 @@
 mod contenders;
 #[cfg(unix)]
 mod exec;
+#[cfg(unix)]
+mod exec_blocked;
 #[cfg(target_os = "linux")]
 mod exec_groups;
 #[cfg(unix)]

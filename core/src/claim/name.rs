@@ -261,7 +261,7 @@ mod tests {
                 (names[3].clone(), &of_update),
             ] {
                 let earlier = known.entry(name.clone()).or_insert_with(|| of.clone());
-                assert_eq!(earlier, of, "{name}");
+                assert_eq!(earlier, of, "S6 may be broken: both are {name}");
             }
         }
         assert!(known.len() > 10_000, "{}", known.len());

@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use crate::{Event, Instant, Intent, Key, Loss};
+use crate::{Event, Instant, Intent, Key, Loss, Wait};
 
 use super::{Family, Hub, Member as _};
 
@@ -42,16 +42,39 @@ impl<F: Family> Hub<F> {
             // A lock refuses to be left, and a claim is never released unless the application says that nothing has
             // happened.
             for intent in [Intent::Leave, Intent::Release, Intent::Cancel] {
-                let leaves = ends_grant(&intent);
+                let (left, leaves) = (intent == Intent::Leave, ends_grant(&intent));
                 if self.input(key, |machine| machine.intent(now, intent)).is_ok() {
                     if leaves {
-                        self.leaves(key);
+                        self.leaves(key, left);
                     }
                     break;
                 }
             }
         }
         self.mark(key);
+    }
+
+    /// The server has refused the end of a closed machine's grant. The machine of a claim goes on then, so that the
+    /// application can end the claim otherwise. A closed claim has no application, and nothing may extend its lease. So the
+    /// hub leaves it, and removes the machine if the server refuses that, too. Returns whether the hub has left it now.
+    pub(super) fn closed_end_refused(&mut self, key: Key) -> bool {
+        let entry = self.members.get(&key);
+        if entry.is_some_and(|entry| entry.left) {
+            self.remove(key);
+        } else {
+            self.close_machine(self.now, key);
+        }
+        self.members.get(&key).is_some_and(|entry| entry.leaving)
+    }
+
+    /// Removes a machine.
+    pub(super) fn remove(&mut self, key: Key) {
+        if let Some(entry) = self.members.remove(&key) {
+            self.ready_queue.wait(key, entry.wait, Wait::default());
+            self.ready_queue.polled_dry(key);
+            self.routes.forget(key);
+            self.count(entry.contends, false);
+        }
     }
 
     /// Closes all machines, and refuses to open new ones. Keep driving the hub until [`pending`](Self::pending) is 0.
@@ -78,9 +101,11 @@ impl<F: Family> Hub<F> {
         self.unreleased
     }
 
-    pub(super) fn leaves(&mut self, key: Key) {
+    /// The machine has begun to end its grant. `left`: the hub has left the claim of a closed machine.
+    pub(super) fn leaves(&mut self, key: Key, left: bool) {
         if let Some(entry) = self.members.get_mut(&key) {
             entry.leaving = true;
+            entry.left = left;
         }
     }
 }
@@ -114,5 +139,7 @@ pub(super) const fn stays_on_server(event: &Event) -> bool {
     )
 }
 
+#[cfg(test)]
+mod claims;
 #[cfg(test)]
 mod tests;

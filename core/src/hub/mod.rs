@@ -64,6 +64,8 @@ struct Entry<F: Family> {
     closing: bool,
     /// Whether the machine is releasing its grant.
     leaving: bool,
+    /// Whether the hub has left the claim of a closed machine.
+    left: bool,
     contends: bool,
     /// What the key's owner acquires with it, if its settings name an owner.
     reentry: Option<Box<Reentry>>,
@@ -116,6 +118,7 @@ impl<F: Family> Hub<F> {
                 dirty: false,
                 closing: false,
                 leaving: false,
+                left: false,
                 contends: false,
                 reentry,
             },
@@ -147,7 +150,7 @@ impl<F: Family> Hub<F> {
         let (leaves, extends) = (closing::ends_grant(&intent), intent == Intent::Extend);
         self.input(key, |machine| machine.intent(now, intent))?;
         if leaves {
-            self.leaves(key);
+            self.leaves(key, false);
         }
         if extends {
             self.with_shared(|shared| shared.extend(now));
@@ -261,10 +264,15 @@ impl<F: Family> Hub<F> {
             Output::Event(event) => {
                 if entry.leaving && closing::is_last_word(&event) {
                     entry.leaving = false;
+                    if entry.closing && matches!(event, Event::Refused { .. }) && self.closed_end_refused(key)
+                    {
+                        return None;
+                    }
                     if self.shut && closing::stays_on_server(&event) {
                         self.unreleased = self.unreleased.saturating_add(1);
                     }
                 }
+                let entry = self.members.get_mut(&key)?;
                 if entry.closing {
                     return None;
                 }
@@ -277,10 +285,12 @@ impl<F: Family> Hub<F> {
             Output::Wait(wait) => {
                 entry.dirty = false;
                 let idle = entry.machine.is_idle();
+                if entry.closing && idle {
+                    self.remove(key);
+                    return None;
+                }
                 let contends = entry.machine.contends();
                 let contended = core::mem::replace(&mut entry.contends, contends);
-                let over = entry.closing && idle;
-                let wait = if over { Wait::default() } else { wait };
                 let before = core::mem::replace(&mut entry.wait, wait);
                 self.ready_queue.wait(key, before, wait);
                 self.ready_queue.polled_dry(key);
@@ -288,9 +298,6 @@ impl<F: Family> Hub<F> {
                 // that never fired.
                 if idle {
                     self.routes.forget(key);
-                }
-                if over {
-                    self.members.remove(&key);
                 }
                 self.count(contended, contends);
                 None

@@ -208,13 +208,26 @@ mod tests {
         }
     }
 
+    fn open(hub: &mut Hub, name: &str) -> Key {
+        let settings = RawSettings::machine("redis-string").with("name", name);
+        let settings = Settings::try_from(settings).unwrap();
+        hub.open(NOW, &settings, ContenderId([1; 16]), 3).unwrap()
+    }
+
+    #[test]
+    fn a_key_is_served_until_it_is_closed() {
+        let mut hub = Hub::new("redis", 7).unwrap();
+        let key = open(&mut hub, "stock");
+        assert!(hub.serves(key));
+        assert_eq!(hub.close(NOW, key), Some(key));
+        assert!(!hub.serves(key));
+    }
+
     #[test]
     fn the_grants_that_a_shutdown_leaves_are_counted() {
         let mut hub = Hub::new("redis", 7).unwrap();
         for name in ["stock", "till"] {
-            let settings = RawSettings::machine("redis-string").with("name", name);
-            let settings = Settings::try_from(settings).unwrap();
-            let key = hub.open(NOW, &settings, ContenderId([1; 16]), 3).unwrap();
+            let key = open(&mut hub, name);
             hub.intent(NOW, key, Intent::Acquire(AcquireTimeout::Forever))
                 .unwrap();
         }

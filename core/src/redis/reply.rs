@@ -99,8 +99,10 @@ pub(super) fn classify_error(error: &str) -> Trouble {
     let refusal = match code {
         "NOAUTH" | "WRONGPASS" => Refusal::AuthFailed,
         "NOPERM" => Refusal::NoPermission,
-        // A script is permitted, but one of its commands, keys or channels is not.
-        _ if says("The user executing the script can't") => Refusal::NoPermission,
+        // A script is permitted, but one of its commands, keys or channels is not: before Redis 7.2, and from it on.
+        _ if says("The user executing the script can't") || says("ACL failure in script") => {
+            Refusal::NoPermission
+        }
         "WRONGTYPE" => Refusal::WrongType,
         _ if says("unknown command") || says("non deterministic") => Refusal::Unsupported,
         _ => Refusal::ServerError,
@@ -126,6 +128,12 @@ mod tests {
         assert!(matches!(
             classify_error(
                 "ERR The user executing the script can't run this command or subcommand script: 0fb2, on @user_script:1."
+            ),
+            Trouble::Final(Refusal::NoPermission, _)
+        ));
+        assert!(matches!(
+            classify_error(
+                "ERR ACL failure in script: No permissions to access a key script: 0fb2, on @user_script:1."
             ),
             Trouble::Final(Refusal::NoPermission, _)
         ));

@@ -5,6 +5,10 @@
 //! Every script begins with a write, for two reasons. A replica refuses it; what a script would read from a replica may
 //! be out of date. And a server checks its memory limit only at a script's first write: these first writes need no
 //! memory, so a full server still grants and releases locks, and serves claims.
+//!
+//! A server does not undo what a script has changed before a command that the user has no right to. So a script that
+//! replaces a record or ends a claim first calls its commands in a form that changes nothing (`HDEL KEY ''`, `SET … XX`
+//! without such a key). It adds fields before it removes others.
 
 use alloc::{string::String, vec::Vec};
 
@@ -107,27 +111,27 @@ scripts! {
     ///   arrives late takes no lock.
     Break = ["break"], "6ae81dcca2463986409d13b859d740e9a38055cb";
     /// Asks to run an operation. See [`claim`](super::claim).
-    Claim = ["claim/record", "claim/claiming", "claim/claim"], "8471937ff0c225df3fc5d71f256d1b084679edaf";
+    Claim = ["claim/record", "claim/claiming", "claim/claim"], "da91d449dc4a0c0307c3a8b523bff8c6ef42dabb";
     /// Extends the lease of a claim. See [`claim`](super::claim).
-    RenewClaim = ["claim/record", "claim/renew"], "3508b6105d4c0c698853620fcec51adc6a6cddaa";
+    RenewClaim = ["claim/record", "claim/renew"], "f555e94ca9fd7511a88683a571943b12c2886f12";
     /// Stores the result of a claim. See [`claim`](super::claim).
-    Complete = ["claim/record", "claim/complete"], "94cf2bef4cc92349f61d8368e2a9bc07c52f6484";
+    Complete = ["claim/record", "claim/complete"], "a8e2aa4746d353438e9f02bfd2ba44f3d4227732";
     /// Ends a claim: nothing has happened. See [`claim`](super::claim).
-    ReleaseClaim = ["claim/record", "claim/ending", "claim/release"], "0b122ac1f1509b653ea155e16e051a7a97931424";
+    ReleaseClaim = ["claim/record", "claim/ending", "claim/release"], "ff92ff7afe7e8ba6286675bbc4cb38875d27f36b";
     /// Ends a claim: the outcome is unknown. See [`claim`](super::claim).
-    Leave = ["claim/record", "claim/ending", "claim/leave"], "d9834e42a298de6060f0e648edd3cdac1c342447";
+    Leave = ["claim/record", "claim/ending", "claim/leave"], "6d057fd05f1088bd03f12dfaba87e8a8c2d178d2";
     /// Makes a token. See [`claim`](super::claim).
-    Issue = ["claim/record", "claim/issue"], "f192eeaba49e7ab4258e55f894777743c2ac7d25";
+    Issue = ["claim/record", "claim/issue"], "d7378449ca0ec37627d4b6811290b2c53699e735";
     /// Claims and completes. See [`claim`](super::claim).
-    Register = ["claim/record", "claim/claiming", "claim/register"], "dad2112f228a8d9ed3e8ee112ae1c0d7b81dafdd";
+    Register = ["claim/record", "claim/claiming", "claim/register"], "e6757e14448b525a0db1ee4f1c5bd2a686459cb4";
     /// Replaces a value. See [`claim`](super::claim).
-    Update = ["claim/record", "claim/update"], "57ac76a088e864c2e4bc874cce49a33c125f02c9";
+    Update = ["claim/record", "claim/update"], "a90c6ede07daba34afd70301e351728f240d252a";
     /// Reads a record. See [`claim`](super::claim).
-    Look = ["claim/record", "claim/look"], "d955a4db60f9b52dec023569f6add73c132f3747";
+    Look = ["claim/record", "claim/look"], "388d7d1f58ec8d2e4e0b75cbcac29802ff6f373d";
     /// An operator stores a result. See [`claim`](super::claim).
-    Settle = ["claim/record", "claim/settle"], "f48a6d03dec97547eff2fbc4ab7e38e722c610a4";
+    Settle = ["claim/record", "claim/settle"], "b883884bc4b1abb12fd5ddd3eec83c235f2070a8";
     /// An operator deletes a record. See [`claim`](super::claim).
-    Forget = ["claim/record", "claim/forget"], "e4f984821e453423dca00a60fb7041cb41e426a8";
+    Forget = ["claim/record", "claim/forget"], "bc48440114802dce4556829bcf13fc6ff08a3b70";
 }
 
 #[cfg(test)]

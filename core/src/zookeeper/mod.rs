@@ -25,6 +25,7 @@ mod layout;
 mod member;
 mod multi_lock;
 mod operation;
+mod parents;
 mod path;
 mod quorum;
 mod semaphore;
@@ -47,6 +48,8 @@ pub use session_lease::SessionLease;
 pub use settings::{Action, ContenderSettings, DEFAULT_ANSWER_WITHIN, InspectionSettings, MAX_IDENTIFIER};
 pub use wire::{Answer, CreateMode, Notice, Reply, Request, SessionState, Stat, WatchEvent, Write, code};
 
+use alloc::string::String;
+
 use crate::{Cause, CommandId, Refusal, text::signed};
 
 /// What an error code means for a lock.
@@ -61,36 +64,31 @@ enum Verdict {
 /// because such a server closes the connection each time.
 const MAKING_A_DIRECTORY: &str = "making the lock's directory";
 
-/// The refusal for a lock's directory that the client cannot create.
-const fn no_directory(forbidden: bool) -> Refusal {
-    if forbidden {
-        Refusal::NoPermission
-    } else {
-        Refusal::NoParent
-    }
-}
-
 /// Whether the error means that the server did not execute the request, but may execute a retry.
 const fn is_transient(error: i32) -> bool {
     matches!(error, code::SESSION_MOVED | code::THROTTLED)
+}
+
+/// The refusal for an error that no retry can change.
+const fn refusal(error: i32) -> Refusal {
+    match error {
+        code::NO_AUTH => Refusal::NoPermission,
+        code::AUTH_FAILED => Refusal::AuthFailed,
+        code::NO_NODE | code::NO_CHILDREN_FOR_EPHEMERALS => Refusal::NoParent,
+        code::UNIMPLEMENTED => Refusal::Unsupported,
+        _ => Refusal::ServerError,
+    }
+}
+
+/// The detail of such a refusal.
+fn answered(error: i32) -> String {
+    ["ZooKeeper answered ", &signed(error.into())].concat()
 }
 
 fn classify_error(error: i32, id: CommandId, deed: &str) -> Verdict {
     if is_transient(error) {
         return Verdict::Transient;
     }
-    let refusal = match error {
-        code::NO_AUTH => Refusal::NoPermission,
-        code::AUTH_FAILED => Refusal::AuthFailed,
-        code::NO_NODE | code::NO_CHILDREN_FOR_EPHEMERALS => Refusal::NoParent,
-        code::UNIMPLEMENTED => Refusal::Unsupported,
-        _ => Refusal::ServerError,
-    };
-    Verdict::Final(
-        refusal,
-        Cause::answer(
-            id,
-            ["ZooKeeper answered ", &signed(error.into()), " to ", deed].concat(),
-        ),
-    )
+    let detail = [&answered(error), " to ", deed].concat();
+    Verdict::Final(refusal(error), Cause::answer(id, detail))
 }

@@ -7,6 +7,6 @@ mod promise;
 mod recorder;
 
 pub use format::{Header, Input, Reply, Step};
-pub use player::{Player, replay};
+pub use player::{Player, replay, replay_with_early_timeouts};
 pub use promise::promise;
 pub use recorder::Recorder;

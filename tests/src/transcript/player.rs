@@ -22,6 +22,8 @@ use super::{
 #[derive(Debug)]
 pub struct Player {
     hub: Hub,
+    /// The last wait: its time, and its line.
+    wait: Option<(Option<Instant>, String)>,
 }
 
 pub(super) type Failed = Box<dyn core::error::Error>;
@@ -32,6 +34,19 @@ pub(super) type Failed = Box<dyn core::error::Error>;
 /// The difference, with the line's number, the promises that the case guards, and its purpose; or what cannot
 /// be read.
 pub fn replay(text: &str) -> Result<(), String> {
+    replayed(text, false)
+}
+
+/// Replays a transcript, and calls `handle_timeout` before each input for which no timer is due. Such a call changes
+/// nothing.
+///
+/// # Errors
+/// As of [`replay`].
+pub fn replay_with_early_timeouts(text: &str) -> Result<(), String> {
+    replayed(text, true)
+}
+
+fn replayed(text: &str, early_timeouts: bool) -> Result<(), String> {
     let first = text.lines().next().ok_or("the transcript is empty")?;
     let header: Header = serde_json::from_str(first).map_err(|error| format!("line 1: {error}"))?;
     let mut broken = String::new();
@@ -40,17 +55,20 @@ pub fn replay(text: &str) -> Result<(), String> {
         broken += &format!("\n{name} may be broken: {text}");
     }
     let why = &header.why;
-    played(&header, text).map_err(|difference| format!("{difference}{broken}\nthe case: {why}"))
+    played(&header, text, early_timeouts)
+        .map_err(|difference| format!("{difference}{broken}\nthe case: {why}"))
 }
 
-fn played(header: &Header, text: &str) -> Result<(), String> {
+fn played(header: &Header, text: &str, early_timeouts: bool) -> Result<(), String> {
     let mut lines = text.lines().enumerate().skip(1);
     let mut player = Player::new(header).map_err(|error| error.to_string())?;
     while let Some((number, line)) = lines.next() {
-        let step = serde_json::from_str(line).map_err(|error| format!("line {}: {error}", number + 1))?;
-        let returned = player
-            .put(&step)
-            .map_err(|error| format!("line {}: {error}", number + 1))?;
+        let at_line = |error: Failed| format!("line {}: {error}", number + 1);
+        let step: Step = serde_json::from_str(line).map_err(|error| at_line(error.into()))?;
+        if early_timeouts {
+            player.early_timeout(step.at).map_err(at_line)?;
+        }
+        let returned = player.put(&step).map_err(at_line)?;
         for output in returned {
             let (number, expected) = lines.next().unwrap_or((number + 1, "nothing more"));
             if output != expected {
@@ -72,6 +90,7 @@ impl Player {
     pub fn new(header: &Header) -> Result<Self, Failed> {
         Ok(Self {
             hub: Hub::new(&header.family, header.seed)?,
+            wait: None,
         })
     }
 
@@ -100,12 +119,29 @@ impl Player {
         let mut outputs = Vec::new();
         loop {
             let (key, output) = self.hub.poll_output(None);
-            let last = matches!(output, Output::Wait(_));
-            outputs.push(line(key, &output)?);
-            if last {
+            let line = line(key, &output)?;
+            outputs.push(line.clone());
+            if let Output::Wait(wait) = output {
+                self.wait = Some((wait.until, line));
                 return Ok(outputs);
             }
         }
+    }
+
+    /// Reports a time at which no timer is due, if it is one.
+    fn early_timeout(&mut self, at: u64) -> Result<(), Failed> {
+        let now = Instant::from_micros(at);
+        let Some((until, wait)) = self.wait.take() else {
+            return Ok(());
+        };
+        if until.is_none_or(|until| now < until) {
+            self.hub.handle_timeout(now);
+            let outputs = self.outputs()?;
+            if outputs != [wait] {
+                return Err(format!("an early timeout returned {outputs:?}").into());
+            }
+        }
+        Ok(())
     }
 
     /// How many machines are left.

@@ -127,22 +127,23 @@ class BaseOnce(Generic[P, R]):
         self._of_methods: inspect.Signature | None = None
         """The signature of its methods."""
 
-    def _bound(self: Made, instance: object) -> Made:
-        """The function as a method of an object."""
-        if instance is None or self._first:
-            return self
-        if self._of_methods is None:
+    def _bound(self: Made, instance: object, method: Callable[[Made, object], Made]) -> Made:
+        """The function as a method of an object. ``method`` is the class of such methods."""
+        return self if instance is None or self._first else method(self, instance)
+
+    def _become_method(self, function: BaseOnce[..., R], instance: object) -> None:
+        if function._of_methods is None:
             # Some functions have no signature.
             with suppress(TypeError, ValueError):
-                me: Any = self
-                self._of_methods = inspect.signature(MethodType(me, instance))
-        bound = object.__new__(type(self))
-        bound.__dict__.update(self.__dict__)
-        bound._first = (instance,)
-        bound.__self__, bound.__func__ = instance, self
-        if self._of_methods is not None:
-            bound.__signature__ = self._of_methods
-        return bound
+                me: Any = function
+                # For `getfullargspec`, which asks the method for its function.
+                function.__signature__ = inspect.signature(me)
+                function._of_methods = inspect.signature(MethodType(me, instance))
+        self.__dict__.update(function.__dict__)
+        self._first = (instance,)
+        self.__self__, self.__func__ = instance, function
+        if function._of_methods is not None:
+            self.__signature__ = function._of_methods
 
     def __eq__(self, other: object) -> bool:
         """Two methods are equal if they have the same function and the same object."""
@@ -160,7 +161,7 @@ class BaseOnce(Generic[P, R]):
         return self.__wrapped__.__qualname__
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} in {self._operations.scope!r} of {self.__wrapped__!r}>"
+        return f"<Once in {self._operations.scope!r} of {self.__wrapped__!r}>"
 
     def _operation(self, *args: Any, **kwargs: Any) -> tuple[str, Settings]:
         """The key of a call, and the settings of its claim."""
@@ -168,6 +169,20 @@ class BaseOnce(Generic[P, R]):
         key = how.key(*args, **kwargs)
         fingerprint = b"" if how.fingerprint is None else how.fingerprint(*args, **kwargs)
         return key, self._operations.claim(key, fingerprint)
+
+
+class Method:
+    """What makes a framework take it for a method, as ``inspect.ismethod`` does. A signal of Django or of
+    blinker refers weakly to the object and the function, and makes the method again from the two.
+    """
+
+    @property
+    def __class__(self) -> type:
+        return MethodType
+
+    @__class__.setter
+    def __class__(self, other: type) -> None:
+        raise TypeError("the class of a method is fixed")
 
 
 def runs(function: object, is_of_kind: Callable[[object], bool]) -> bool:

@@ -14,6 +14,7 @@ from .._engine.closing import CONFIRM_WITHIN, unconfirmed
 from .._engine.contender import Contender, State, Until, answered, decided, over, turned
 from .._engine.engine import Engine
 from .._engine.reentrancy import may_wait
+from .._engine.threads import SHUTTING_DOWN
 from .._engine.timer import LATE, TURN
 from .._engine.waiter import Waiter
 from .._engine.wording import shown
@@ -65,8 +66,7 @@ class Calls(Noncopyable):
     @to_the_end
     def _release(self, contender: Contender) -> None:
         engine = self._engine
-        if contender.state is not State.LOST:
-            engine.check()
+        engine.check_held(contender)
         if not may_wait():
             if contender.state is not State.HELD:
                 raise engine.why_not_held(contender)
@@ -82,8 +82,7 @@ class Calls(Noncopyable):
     @to_the_end
     def _downgrade(self, contender: Contender) -> None:
         engine = self._engine
-        if contender.state is not State.LOST:
-            engine.check()
+        engine.check_held(contender)
         engine.downgrade(contender, self._driver.inline)
         self._wait(contender, turned)
         error = contender.why_not_downgraded()
@@ -93,8 +92,7 @@ class Calls(Noncopyable):
     @to_the_end
     def _extend(self, contender: Contender) -> None:
         engine = self._engine
-        if contender.state is not State.LOST:
-            engine.check()
+        engine.check_held(contender)
         before = contender.extended
         engine.extend(contender, self._driver.inline)
         self._wait(
@@ -182,11 +180,7 @@ class Calls(Noncopyable):
                     contender.waiters.append(waiter.wake)
                 if end is None:
                     if not waiter.wait(None):
-                        raise cannot_wait(
-                            contender,
-                            "the interpreter is shutting down. Make the call earlier, for example in a "
-                            "function of atexit",
-                        )
+                        raise cannot_wait(contender, SHUTTING_DOWN)
                 elif not waiter.wait(end - time.monotonic()):
                     if time.monotonic() - end > LATE / 1e6:
                         # The process was stopped. First the client reads what has come meanwhile.

@@ -95,7 +95,7 @@ class Client(Kinds):
         """
         engine = self._engine
         engine.check_process()
-        engine.check_threads()
+        engine.check_threads(self._closing)
         if not may_wait():
             engine.orphan()
             return

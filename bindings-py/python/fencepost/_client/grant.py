@@ -7,11 +7,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from .._engine.contender import Contender, State
-from .._fencepost import Ending
 from ..errors import FencepostError
 from .arguments import Duration
 from .base_grant import GIVEN_BACK, BaseGrant, BaseHold, note
 from .calls import Calls
+from .ending import Ending
 
 
 class Hold(BaseHold):

@@ -13,7 +13,7 @@ from .._engine.record import Record
 from .._engine.wording import unreadable
 from .._fencepost import Settings
 from .arguments import Duration, acquire_timeout
-from .base_once import BaseOnce, Exceptions, How, P, Q, noting, runs, text_of
+from .base_once import BaseOnce, Exceptions, How, Method, P, Q, noting, runs, text_of
 from .calls import Calls
 from .claim import Claim
 from .codec import ERROR, Codec
@@ -186,7 +186,7 @@ class Once(BaseOnce[P, T]):
     ) -> Once[Q, T]: ...
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """The function as a method."""
-        return self._bound(instance)
+        return self._bound(instance, OnceMethod)
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         """The result: of this call, or of an earlier one with the same key."""
@@ -213,3 +213,10 @@ class Once(BaseOnce[P, T]):
                 return Outcome(claim.result, True)
             claim.complete(value)
             return Outcome(claim.result, True) if claim.replayed else Outcome(value, False)
+
+
+class OnceMethod(Method, Once[P, T]):
+    """Such a function as the method of an object."""
+
+    def __init__(self, function: Once[..., T], instance: object) -> None:
+        self._become_method(function, instance)

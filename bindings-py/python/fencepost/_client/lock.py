@@ -6,10 +6,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from .._engine.contender import Contender, State, decided
-from .._fencepost import Ending, Settings
+from .._fencepost import Settings
 from ..errors import NotAcquired
 from .arguments import Duration, acquire_timeout
 from .calls import Calls
+from .ending import Ending
 from .grant import Grant
 from .inspection import Found, Subject, found
 from .noncopyable import Noncopyable

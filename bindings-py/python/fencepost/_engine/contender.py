@@ -58,6 +58,7 @@ class Contender:
         "attempt",
         "cause",
         "downgrade",
+        "downgrade_unreported",
         "error_of_client",
         "event",
         "extended",
@@ -91,6 +92,8 @@ class Contender:
         """The observer that measures it."""
         self.downgrade: tuple[Event, BaseException | None] | None = None
         """The result of the last downgrade: the event, and the client library's own exception."""
+        self.downgrade_unreported = False
+        """A downgrade has begun, and no call has returned its result yet."""
         self.key = 0
         self.state = State.WAITING
         self.fence: int | None = None
@@ -210,8 +213,14 @@ class Contender:
         error.__cause__ = cause
         return error
 
+    @property
+    def is_downgrading(self) -> bool:
+        """Whether a downgrade is in progress, or has succeeded, and no call has returned that yet."""
+        return self.downgrade_unreported and (self.downgrade is None or self.downgrade[0].name != "refused")
+
     def why_not_downgraded(self) -> FencepostError | None:
         """The exception for the last downgrade. None: the server has confirmed it."""
+        self.downgrade_unreported = False
         if self.downgrade is None:
             return self.error() if self.state in (State.LOST, State.CLOSED) else None
         event, cause = self.downgrade

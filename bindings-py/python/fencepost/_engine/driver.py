@@ -81,6 +81,10 @@ class Driver(Protocol):
     def inline(self) -> bool:
         """Whether a waiting thread carries out its commands itself, with ``carry_out``."""
 
+    @property
+    def needs_thread(self) -> bool:
+        """Whether it needs a thread of its own to carry out a command."""
+
     def start(self, engine: EnginePort) -> None:
         """Begin to report to this engine: with ``report``, ``connected`` and ``failed``."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import _thread
 import os
+import sys
+import threading
 from collections.abc import Callable
 
 from .._fencepost import Command, Settings, misuse
@@ -13,6 +15,7 @@ from .claim import ClaimContender
 from .contender import Contender, State
 from .critical_section import CriticalSection
 from .faults import driver_error
+from .threads import SHUTTING_DOWN, is_free
 from .wording import shown
 
 
@@ -24,10 +27,15 @@ class Intents(CriticalSection):
         self.check_open()
         self.check_threads()
 
-    def check_threads(self) -> None:
-        """Raises MisuseError if gevent or eventlet has patched the threads after the client was made: the
-        client's threads and its locks are of the old kind.
+    def check_threads(self, *locks: threading.RLock) -> None:
+        """Raises MisuseError if a call would wait for ever for the client's threads, or for one of its locks.
+
+        That is so if gevent or eventlet has patched the threads after the client was made: the client's
+        threads and its locks are of the old kind. It is also so for a finalizer that runs when the
+        interpreter has stopped the threads: one of them may have stopped while it had a lock.
         """
+        if sys.is_finalizing() and (self.driver.needs_thread or not all(map(is_free, (self.order, *locks)))):
+            raise MisuseError(f"this call cannot wait: {SHUTTING_DOWN}", 543, "cannot-wait")
         if _thread.allocate_lock is not self.allocate_lock:
             by = str(getattr(_thread.allocate_lock, "__module__", "another package")).partition(".")[0]
             raise MisuseError(
@@ -36,6 +44,13 @@ class Intents(CriticalSection):
                 543,
                 "cannot-wait",
             )
+
+    def check_held(self, contender: Contender) -> None:
+        """Raises if a call that needs a grant is not possible here. The call itself reports a loss."""
+        if contender.state is State.LOST:
+            self.check_threads()
+        else:
+            self.check()
 
     def check_open(self) -> None:
         """Raises if no call is possible: in another process, and on a client that is closed or has failed."""
@@ -132,7 +147,7 @@ class Intents(CriticalSection):
         self._ask(self._release, contender, mine)
 
     def downgrade(self, contender: Contender, mine: bool) -> None:
-        """Turns a writer's grant into a reader's."""
+        """Turns a writer's grant into a reader's, or joins the downgrade of a call that was cancelled."""
         self._ask(self._downgrade, contender, mine)
 
     def _extend(self, contender: Contender) -> None:
@@ -156,8 +171,16 @@ class Intents(CriticalSection):
         contender.waiters = []
 
     def _downgrade(self, contender: Contender) -> None:
-        self.hub.downgrade(now(), contender.key)
-        contender.downgrade = None
+        if contender.is_downgrading:
+            return
+        time, before = now(), contender.downgrade
+        # First, as for a release.
+        contender.downgrade, contender.downgrade_unreported = None, True
+        try:
+            self.hub.downgrade(time, contender.key)
+        except FencepostError:
+            contender.downgrade, contender.downgrade_unreported = before, False
+            raise
 
     def _ask(self, verb: Callable[[Contender], None], contender: Contender, mine: bool) -> None:
         with self.order:

@@ -9,7 +9,7 @@ import time
 from ..hub._clock import now
 from .engine import Engine
 from .reentrancy import serve
-from .threads import start
+from .threads import join, start
 from .waiter import Waiter
 
 NEVER = 2**63
@@ -62,9 +62,7 @@ class ThreadTimer:
         """See the engine's Timer."""
         self._stopped = True
         self.wake()
-        thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(JOIN_WITHIN)
+        join(self._thread, JOIN_WITHIN)
 
     def _begin(self) -> None:
         with self._engine.order:

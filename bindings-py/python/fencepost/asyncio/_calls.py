@@ -39,8 +39,7 @@ class Calls(Noncopyable):
 
     async def _release(self, contender: Contender) -> None:
         engine = self._engine
-        if contender.state is not State.LOST:
-            engine.check()
+        engine.check_held(contender)
         engine.release(contender, False)
         if not await self._wait(contender, over, CONFIRM_WITHIN):
             raise unconfirmed(contender)
@@ -49,8 +48,7 @@ class Calls(Noncopyable):
 
     async def _downgrade(self, contender: Contender) -> None:
         engine = self._engine
-        if contender.state is not State.LOST:
-            engine.check()
+        engine.check_held(contender)
         engine.downgrade(contender, False)
         await self._wait(contender, turned)
         error = contender.why_not_downgraded()
@@ -59,8 +57,7 @@ class Calls(Noncopyable):
 
     async def _extend(self, contender: Contender) -> None:
         engine = self._engine
-        if contender.state is not State.LOST:
-            engine.check()
+        engine.check_held(contender)
         before = contender.extended
         engine.extend(contender, False)
         await self._wait(

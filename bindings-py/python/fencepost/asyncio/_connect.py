@@ -48,6 +48,7 @@ class FromThreads:
     def __init__(self, driver: SyncDriver) -> None:
         self._driver = driver
         self.hub = driver.hub
+        self.needs_thread = driver.needs_thread
 
     def start(self, engine: EnginePort) -> None:
         """See Driver."""

@@ -75,9 +75,10 @@ class Grant(Hold, BaseGrant):
         well. Waiting writers go on waiting until this grant is released, too. The grant keeps its fence.
 
         If an owner has several grants of the writer, downgrade each of them. Readers get the lock when all
-        are downgraded or released. Returns when the server has confirmed it. Raises LockLost; MisuseError
-        (``not-a-writer``) for a reader's grant, for any other kind, and for a second downgrade; Refused if
-        the server refuses: the grant is a writer's as before.
+        are downgraded or released. Returns when the server has confirmed it. The downgrade of a call that
+        was cancelled goes on, and the next call returns its result. Raises LockLost; MisuseError
+        (``not-a-writer``) for a reader's grant, for any other kind, and after a call that has succeeded;
+        Refused if the server refuses: the grant is a writer's as before.
         """
         await self._client._downgrade(self._contender)
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Concatenate, TypeVar, overload
 
 from .._client.arguments import Duration, acquire_timeout
-from .._client.base_once import BaseOnce, Exceptions, How, P, Q, noting, text_of
+from .._client.base_once import BaseOnce, Exceptions, How, Method, P, Q, noting, text_of
 from .._client.codec import ERROR, Codec
 from .._client.noncopyable import Noncopyable
 from .._client.operations import Operations, Outcome, done, granted, looked, swept, updated
@@ -204,7 +204,7 @@ class Once(BaseOnce[P, Awaitable[T]]):
     ) -> Once[Q, T]: ...
     def __get__(self, instance: object, owner: type | None = None) -> Any:
         """The function as a method."""
-        return self._bound(instance)
+        return self._bound(instance, OnceMethod)
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
         """The result: of this call, or of an earlier one with the same key."""
@@ -233,3 +233,10 @@ class Once(BaseOnce[P, Awaitable[T]]):
                 return Outcome(claim.result, True)
             await claim.complete(value)
             return Outcome(claim.result, True) if claim.replayed else Outcome(value, False)
+
+
+class OnceMethod(Method, Once[P, T]):
+    """Such a function as the method of an object."""
+
+    def __init__(self, function: Once[..., T], instance: object) -> None:
+        self._become_method(function, instance)

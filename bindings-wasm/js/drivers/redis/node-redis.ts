@@ -54,10 +54,10 @@ const OURS = { disableOfflineQueue: true };
 const BLOB_STRING = 36;
 
 /**
- * Options of each command: no timer, because the machine has its own. Replies are as the server sends them, whatever
- * the client's mapping, because a result may be any bytes.
+ * Options of each command: no timer, because the machine has its own, and no signal of the program's own commands.
+ * Replies are as the server sends them, without the client's mapping, because a result may be any bytes.
  */
-const plain = () => ({ timeout: undefined, typeMapping: { [BLOB_STRING]: Buffer } });
+const plain = () => ({ timeout: undefined, abortSignal: undefined, typeMapping: { [BLOB_STRING]: Buffer } });
 let known: object | undefined;
 
 function call(client: NodeRedis, parameters: readonly Argument[]): Promise<RedisValue> {

@@ -5,7 +5,7 @@ use alloc::{vec, vec::Vec};
 use super::Grants;
 use crate::{
     AcquireTimeout, ContenderId, Event, Instant, Intent, Key, Outcome, Output, Owner,
-    hub::Hub,
+    hub::{Hub, routes::Routes},
     lease,
     redis::{LockSettings, Redis, Reply, StringSettings},
 };
@@ -17,11 +17,17 @@ fn held_twice() -> (Hub<Redis>, Key, Key) {
     let mut hub = Hub::new(7);
     let first = open(&mut hub);
     contend(&mut hub, first);
-    let second = open(&mut hub);
-    hub.intent(NOW, second, Intent::Acquire(AcquireTimeout::Try))
-        .unwrap();
-    assert!(matches!(poll(&mut hub)[..], [(key, Event::Acquired { .. })] if key == second));
+    let second = join(&mut hub);
     (hub, first, second)
+}
+
+/// A further hold of the lock.
+fn join(hub: &mut Hub<Redis>) -> Key {
+    let key = open(hub);
+    hub.intent(NOW, key, Intent::Acquire(AcquireTimeout::Try))
+        .unwrap();
+    assert!(matches!(poll(hub)[..], [(granted, Event::Acquired { .. })] if granted == key));
+    key
 }
 
 fn open(hub: &mut Hub<Redis>) -> Key {
@@ -37,6 +43,7 @@ fn contend(hub: &mut Hub<Redis>, key: Key) {
     let granted = vec![Reply::Int(1), Reply::Bytes(b"9".to_vec())];
     answer(hub, Some(key), Reply::Array(granted));
     assert!(matches!(poll(hub)[..], [(granted, Event::Acquired { .. })] if granted == key));
+    assert_eq!(hub.routes, Routes::default(), "the hub keeps no answered command");
 }
 
 /// The script's answer to a release: done.
@@ -167,6 +174,22 @@ fn the_next_close_returns_a_machine_whose_grant_has_ended() {
 fn a_further_hold_that_contends_returns_its_own_machine() {
     let (mut hub, _, second) = ended_after_a_close();
     contend(&mut hub, second);
+    assert_eq!(hub.close(NOW, second), Some(second));
+    assert_over(&mut hub);
+}
+
+#[test]
+fn a_further_hold_that_contends_leaves_the_machine_to_the_others() {
+    let (mut hub, first, second) = held_twice();
+    let third = join(&mut hub);
+    assert_eq!(hub.close(NOW, first), None);
+    hub.intent(NOW, third, Intent::Release).unwrap();
+    assert_eq!(poll(&mut hub), [(third, Event::Released)]);
+    hub.intent(NOW, second, Intent::Release).unwrap();
+    answer(&mut hub, None, released());
+    assert_eq!(poll(&mut hub), [(second, Event::Released)]);
+    contend(&mut hub, second);
+    assert_eq!(hub.close(NOW, third), Some(first));
     assert_eq!(hub.close(NOW, second), Some(second));
     assert_over(&mut hub);
 }

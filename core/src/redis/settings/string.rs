@@ -124,6 +124,7 @@ mod tests {
 
     fn beside(name: &str) -> String {
         let settings = StringSettings::new(name, lease::DEFAULT_TTL, lease::DEFAULT_MARGIN).unwrap();
+        assert_eq!(settings.name(), name);
         String::from_utf8(settings.fence_key()).unwrap()
     }
 

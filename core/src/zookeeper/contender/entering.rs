@@ -5,9 +5,9 @@ use alloc::{string::String, vec::Vec};
 use crate::{Cause, CommandId, Event, Failure, Instant, Refusal, text::shown};
 
 use super::super::{
-    MAKING_A_DIRECTORY, is_transient,
+    MAKING_A_DIRECTORY,
     layout::{Child, Role, SEQUENCE_END},
-    no_directory,
+    parents::Parents,
     setback::{Setback, closed, setback},
     wait_queue::{self, Place},
     wire::{Answer, CreateMode, Request, code},
@@ -23,10 +23,7 @@ pub(super) struct Entering {
     pub(super) setback: Setback,
     /// How often the directory was missing although the client had created it.
     parents_made: u32,
-    /// Whether the server denied the creation of one of the directories.
-    forbidden: bool,
-    /// Whether the creation of one of the directories failed for a temporary reason, or had no answer.
-    postponed: bool,
+    parents: Parents,
 }
 
 impl Entering {
@@ -206,13 +203,7 @@ impl Contender {
             (Ok(Answer::Error(error @ code::UNIMPLEMENTED)), Phase::Entering(entering)) => {
                 entering.setback.worsen(setback(*error, id, MAKING_A_DIRECTORY));
             }
-            (Ok(Answer::Error(code::NO_AUTH)), Phase::Entering(entering)) => entering.forbidden = true,
-            (Ok(Answer::Error(error)), Phase::Entering(entering)) if is_transient(*error) => {
-                entering.postponed = true;
-            }
-            (Err(Failure::NotSent | Failure::Unknown), Phase::Entering(entering)) => {
-                entering.postponed = true
-            }
+            (_, Phase::Entering(entering)) => entering.parents.made(result),
             _ => {}
         }
         self.settle(now);
@@ -281,8 +272,8 @@ impl Contender {
         let Phase::Entering(entering) = &mut self.phase else {
             return;
         };
-        let (parents_made, forbidden) = (entering.parents_made, entering.forbidden);
-        let postponed = core::mem::take(&mut entering.postponed);
+        let parents_made = entering.parents_made;
+        let parents = core::mem::take(&mut entering.parents);
         match core::mem::take(&mut entering.setback) {
             Setback::Final(reason, cause) => self.refuse(now, reason, cause),
             // The list's answer is older than the node, or another client has removed the directory with the node.
@@ -292,10 +283,10 @@ impl Contender {
                 self.retry_later(now);
             }
             // A temporary fault has prevented the create of the directory. A retry may succeed.
-            Setback::NoDirectory if postponed => self.retry_later(now),
+            Setback::NoDirectory if parents.postponed => self.retry_later(now),
             Setback::NoDirectory if parents_made >= MOST_PARENT_FLIGHTS => {
-                let detail = [&*shown(self.settings.directory()), " cannot be made"].concat();
-                self.refuse(now, no_directory(forbidden), Cause::detail(detail));
+                let (reason, cause) = parents.refusal(&shown(self.settings.directory()));
+                self.refuse(now, reason, cause);
             }
             Setback::NoDirectory => {
                 let parents_made = parents_made.saturating_add(1);

@@ -5,7 +5,8 @@ use alloc::{string::String, vec::Vec};
 use crate::{Cause, CommandId, Failure, Instant, Misuse, Refusal, Timer};
 
 use super::super::{
-    MAKING_A_DIRECTORY, Verdict, classify_error, is_transient, no_directory,
+    MAKING_A_DIRECTORY, Verdict, classify_error,
+    parents::Parents,
     wire::{Answer, CreateMode, Request, Write, code},
 };
 use super::{MultiLock, Phase};
@@ -20,8 +21,7 @@ impl MultiLock {
             return;
         }
         self.attempt.number = self.attempt.number.saturating_add(1);
-        self.forbidden = false;
-        self.postponed = false;
+        self.parent_answers = Parents::default();
         if parents {
             for place in &self.places {
                 for (path, mode) in place.contender.parents() {
@@ -65,10 +65,7 @@ impl MultiLock {
                     self.refuse(now, reason, cause);
                 }
             }
-            Ok(Answer::Error(code::NO_AUTH)) => self.forbidden = true,
-            Ok(Answer::Error(error)) if is_transient(*error) => self.postponed = true,
-            Err(Failure::NotSent | Failure::Unknown) => self.postponed = true,
-            _ => {}
+            _ => self.parent_answers.made(result),
         }
     }
 
@@ -101,13 +98,14 @@ impl MultiLock {
                 }
             }
             // A temporary fault has prevented the create of the directory. A retry may succeed.
-            Ok(Answer::Error(code::NO_NODE)) if waited && self.postponed => self.retry_later(now),
+            Ok(Answer::Error(code::NO_NODE)) if waited && self.parent_answers.postponed => {
+                self.retry_later(now)
+            }
             Ok(Answer::Error(code::NO_NODE)) if waited => {
                 self.parents_made = self.parents_made.saturating_add(1);
                 if self.parents_made > MOST_PARENT_FLIGHTS {
-                    let reason = no_directory(self.forbidden);
-                    let detail = "a lock's directory cannot be made".into();
-                    self.refuse(now, reason, Cause::answer(id, detail));
+                    let (reason, cause) = self.parent_answers.refusal("a lock's directory");
+                    self.refuse(now, reason, cause);
                 } else if !doubtful {
                     self.enqueue(true);
                 }

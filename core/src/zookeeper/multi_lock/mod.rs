@@ -31,10 +31,11 @@ use crate::{
     Refusal, SessionId, Timer, jitter::Jitter, outbox::Outbox, states::Trail,
 };
 
-use super::grace::Grace;
 use super::{
     Contender, ContenderSettings,
     deferred::Deferred,
+    grace::Grace,
+    parents::Parents,
     wire::{CreateMode, Request},
 };
 
@@ -58,10 +59,7 @@ pub struct MultiLock {
     /// The transaction under way. The next field has the creates of directories that were sent before it.
     enqueuing: Option<CommandId>,
     parents: Vec<(CommandId, CreateMode)>,
-    /// Whether the server denied the creation of one of the directories.
-    forbidden: bool,
-    /// Whether the creation of one of the directories failed for a temporary reason, or had no answer.
-    postponed: bool,
+    parent_answers: Parents,
     /// How often a directory was missing although the client had created it.
     parents_made: u32,
     failures: u32,
@@ -116,8 +114,7 @@ impl MultiLock {
             moved: false,
             enqueuing: None,
             parents: Vec::new(),
-            forbidden: false,
-            postponed: false,
+            parent_answers: Parents::default(),
             parents_made: 0,
             failures: 0,
             nonblocking: false,

@@ -6,6 +6,7 @@ use crate::{CommandId, Failure, outbox::Outbox};
 
 use super::super::{
     barrier::Barrier,
+    parents::Parents,
     setback::{Setback, closed, setback},
     wire::{Answer, CreateMode, Request, Stat, Write, code},
 };
@@ -48,9 +49,7 @@ pub(super) struct Answers {
     pub(super) watch: Option<CommandId>,
     /// The worst fault of all other requests.
     pub(super) setback: Setback,
-    /// Whether a directory could not be created, because the server denied it; and whether a retry may succeed.
-    pub(super) forbidden: bool,
-    pub(super) postponed: bool,
+    pub(super) parents: Parents,
 }
 
 /// The outcome of a write.
@@ -190,7 +189,8 @@ impl Flight {
     fn take(&mut self, id: CommandId, purpose: Purpose, result: Result<Answer, Failure>) {
         let answers = &mut self.answers;
         match (purpose, result) {
-            (Purpose::Parent, result) => answers.parent_made(id, &result),
+            (Purpose::Parent, Err(Failure::Closed)) => answers.setback.worsen(closed(id)),
+            (Purpose::Parent, result) => answers.parents.made(&result),
             (Purpose::Write, result) => answers.written = Some(written(id, result, "writing the record")),
             (Purpose::Lease, Ok(Answer::Data { stat, .. })) => answers.lease = Some(stat),
             (Purpose::Bucket, Ok(Answer::Data { stat, .. })) => answers.bucket = Some(stat.version),
@@ -201,19 +201,6 @@ impl Flight {
                 answers.watch = self.watches.then_some(id);
             }
             (_, result) => answers.setback.worsen(unread(id, result, "reading the record")),
-        }
-    }
-}
-
-impl Answers {
-    /// A directory was created, existed already, or may not be created by this client. The write decides.
-    fn parent_made(&mut self, id: CommandId, result: &Result<Answer, Failure>) {
-        match result {
-            Ok(Answer::Error(code::NO_AUTH)) => self.forbidden = true,
-            Ok(Answer::Error(error)) if super::super::is_transient(*error) => self.postponed = true,
-            Err(Failure::NotSent | Failure::Unknown) => self.postponed = true,
-            Err(Failure::Closed) => self.setback.worsen(closed(id)),
-            Ok(_) => {}
         }
     }
 }

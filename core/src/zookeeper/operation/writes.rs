@@ -242,7 +242,8 @@ mod tests {
         node.children.insert(7, VALUE.into());
         let mut deleted = 0;
         while let Some(writes) = first_children(&paths, &mut node) {
-            assert!(matches!(writes[0], Write::Check { version: Some(6), .. }) && writes.len() <= MOST + 1);
+            assert!(matches!(writes[0], Write::Check { version: Some(6), .. }));
+            assert_eq!(writes.len(), MOST + 1);
             deleted += writes.len() - 1;
         }
         assert_eq!(deleted + node.children.len(), 1001);

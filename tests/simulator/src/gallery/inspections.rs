@@ -54,19 +54,19 @@ macro_rules! overlooked {
 
 overlooked! {
     REMEMBERED: Remembers, S9, "remembered",
-        "a list is answered from a stale cache", "home-made dashboards; Curator's PathChildrenCache behind a lost connection";
+        "answers a list from a stale cache", "home-made dashboards; Curator's PathChildrenCache behind a lost connection";
     LEFT_OUT: LeavesOut, S9, "left-out",
-        "a contender that could not be read is left out of the list", "home-made scripts: any exception taken for NoNode";
+        "leaves a contender that it could not read out of the list", "home-made scripts that take any exception for NoNode";
     UNDONE: SilenceIsDone, S9, "break-unanswered",
-        "a break that was not answered is taken for done: the contender holds on", "home-made scripts";
+        "treats a break without an answer as done, and the contender still holds", "home-made scripts";
     BY_PATH: ByPath, S5, "break-by-path",
-        "a contender is broken by its path: the fence says that another one was meant", "zkCli: delete knows no fences";
+        "breaks a contender by its path, and does not compare its fence", "zkCli: delete knows no fences";
     OTHER_WORDS: OtherWords, L3, "other-words",
         "the revocation request is written in a format that the holder does not read", "home-made revokers; Curator and its ports agree on __REVOKE__";
 }
 
 static UNWATCHED: Mutant<Servers, Unwatched> = Mutant {
-    mistake: "no watch on the own node: a holder does not receive a revocation request",
+    mistake: "sets no watch on its own node, so a holder does not receive a revocation request",
     source: "Curator's InterProcessMutex, unless makeRevocable is called",
     breaks: Property::L3,
     machine: like_it("unwatched-revocation", |client, crashes, seed| {

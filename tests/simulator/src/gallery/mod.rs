@@ -139,39 +139,39 @@ macro_rules! gallery {
 
 gallery! {
     EXPIRY_APART: redis::ExpiryApart on REDIS_STRING, S8, "setnx-then-expire",
-        "SETNX, then PEXPIRE: a client that dies in between holds for ever", "redis-py#554, redis-py#818";
+        "SETNX, then PEXPIRE: the lock of a client that dies in between never ends", "redis-py#554, redis-py#818";
     NO_EXPIRY: redis::NoExpiry on REDIS_STRING, S8, "no-expiry",
-        "SET NX without an end: a client that dies holds for ever", "home-made locks everywhere; the SETNX page of the Redis manual warns of it";
+        "SET NX without an expiry: the lock of a client that dies never ends", "many home-made locks; the SETNX page of the Redis manual warns of it";
     BLIND_DELETE: redis::BlindDelete on REDIS_STRING, S5, "blind-delete",
-        "DEL without a compare: a late release takes the next holder's lock away", "Redis manual, \"Distributed Locks\": the reason for the random value";
+        "DEL without a compare: a late release deletes the next holder's key", "Redis manual, \"Distributed Locks\": the reason for the random value";
     DELETE_APART: redis::DeleteApart on REDIS_STRING, S5, "get-compare-delete",
         "GET, compare, DEL: the lock changes hands in between", "redis-py before 3.0, python-redis-lock#20";
     NO_FENCE: redis::NoFence on REDIS_STRING, S4, "no-fence",
-        "no number for the resource to check: a holder that stood still writes after the next one", "Kleppmann 2016, \"How to do distributed locking\"";
+        "gives the resource no number to check, so a paused holder writes after its successor", "Kleppmann 2016, \"How to do distributed locking\"";
     FENCE_BY_CLOCK: redis::FenceByClock on REDIS_STRING, S2, "fence-by-clock",
-        "the holder's own clock as its fence: clocks differ", "Kleppmann 2016; answered so by many";
+        "uses the holder's own clock as its fence, and clocks differ", "Kleppmann 2016; a common answer";
     FENCE_BY_COUNTER: redis::FenceByCounter on REDIS_STRING, S2, "fence-by-counter",
-        "a counter on the server as the fence: it goes with the server's data", "Redisson's RFencedLock: INCR of a key that a failover can lose";
+        "counts fences in a key of the server, and a failover can lose that key", "Redisson's RFencedLock: INCR of a key that a failover can lose";
     VALID_FROM_REPLY: redis::ValidFromReply on REDIS_STRING, S3, "valid-from-reply",
-        "the lease counted from the answer, not from the request", "node-redlock: a lock 276 ms past its end, measured";
+        "counts the lease from the answer, not from the request", "node-redlock: a lock used 276 ms after its end, measured";
     NO_LOSS: redis::NoLoss on REDIS_STRING, S3, "no-loss-signal",
         "the holder does not learn that its lease is over", "redisson#5698, redis-py: no lost-lock signal";
     RENEW_BY_NAME: redis::RenewByName on REDIS_STRING, S5, "renew-by-name",
-        "PEXPIRE without a compare: prolongs another's lock", "redisson's multi-lock: a final PEXPIRE without the owner; redisson#1458";
+        "PEXPIRE without a compare: extends the lease of another client", "redisson's multi-lock: a final PEXPIRE without the owner; redisson#1458";
     RENEW_BY_SET: redis::RenewBySet on REDIS_STRING, S5, "renew-by-set",
         "renewal by SET: overwrites the present holder", "home-made watchdogs";
     SILENCE_IS_YES: redis::SilenceIsYes on REDIS_STRING, S3, "silence-is-yes",
-        "an acquire without an answer is taken for granted", "redisson#1966: a hold that was never confirmed, renewed";
+        "treats an acquire without an answer as granted", "redisson#1966: a hold that was never confirmed, renewed";
     ONE_TOKEN: redis::OneToken on REDIS_STRING, S3, "one-token",
-        "one value for all acquires of a client: a late release of the last hold ends this one", "Spring's RedisLockRegistry: the client's id as the value";
+        "uses one value for all acquires of a client, so a late release of an earlier hold ends this one", "Spring's RedisLockRegistry: the client's id as the value";
     TIMEOUT_ANEW: redis::TimeoutAnew on REDIS_STRING, D, "timeout-anew",
-        "every try has the caller's whole acquire timeout", "kazoo: a timeout that starts again with every wake, measured; CURATOR-559";
+        "gives every try the caller's whole acquire timeout", "kazoo: the timeout starts again with every wake, measured; CURATOR-559";
     MESSAGE_ONLY: redis::MessageOnly on REDIS_STRING, L1, "message-only",
-        "waits for the message of a release and for nothing else: a lease's end announces nothing", "StackExchange-style home-made waiters; redisson#3004";
+        "waits only for the message of a release, and the end of a lease sends no message", "StackExchange-style home-made waiters; redisson#3004";
     CREATE_AGAIN: zookeeper::CreateAgain on ZOOKEEPER_MUTEX, L1, "create-again",
-        "a create without an answer is made again: the first node stands before the second for ever", "CURATOR-45, CURATOR-79";
+        "repeats a create that got no answer: its first node then stays before its second one for ever", "CURATOR-45, CURATOR-79";
     WHOLE_NAMES: zookeeper::WholeNames on ZOOKEEPER_MUTEX, S1, "whole-names",
-        "contenders in the order of their whole names: a prefix decides which is first", "CURATOR-43, and most ports of the recipe, at some time";
+        "orders contenders by their whole names, so a prefix decides which is first", "CURATOR-43, and most ports of the recipe, at some time";
     WATCH_FIRST: zookeeper::WatchFirst on ZOOKEEPER_MUTEX, L2, "watch-first",
         "all waiters watch the holder: one release wakes all", "ZooKeeper recipes: the herd effect";
     PREDECESSOR_GONE: zookeeper::PredecessorGone on ZOOKEEPER_MUTEX, S1, "predecessor-gone",
@@ -179,37 +179,37 @@ gallery! {
     EXISTS_WATCH: zookeeper::ExistsWatch on ZOOKEEPER_MUTEX, L1, "exists-watch",
         "sets a watch by exists and ignores the answer: if the node is already gone, it waits for its creation", "CURATOR-107, shayhatsor/zookeeper#26";
     WATCH_ONLY: zookeeper::WatchOnly on ZOOKEEPER_MUTEX, L1, "watch-only",
-        "waits for the event of its watch and for nothing else: if the event is lost, it waits for ever", "Curator and Kazoo: a server drops the events of a client that may not read any more, and says nothing";
+        "waits only for the event of its watch, and the event may be lost", "Curator and Kazoo: a server drops the events of a client that may not read any more, and says nothing";
     LEAK_ON_TIMEOUT: zookeeper::LeakOnTimeout on ZOOKEEPER_MUTEX, L1, "leak-on-timeout",
-        "gives up and leaves its node: the node gets its turn, and its client has gone", "kazoo#732, kazoo#429";
+        "gives up and leaves its node, which then gets its turn without a client", "kazoo#732, kazoo#429";
     NO_CONFIRMATION: zookeeper::NoConfirmation on ZOOKEEPER_MUTEX, S3, "no-confirmation",
-        "takes its session for valid until the client library says otherwise: a paused or cut-off holder never learns of its end", "CURATOR-206; a follower cut off answers for 7.5 s, measured";
+        "believes in its session until the client library reports its end, which a paused or disconnected holder does not receive", "CURATOR-206; a follower cut off answers for 7.5 s, measured";
     DELETE_FIRST: zookeeper::DeleteFirst on ZOOKEEPER_MUTEX, S5, "delete-first",
-        "deletes the first node of the queue, which may be another's by now", "home-made recipes";
+        "deletes the first node of the queue, which may belong to another client by now", "home-made recipes";
     NO_BARRIER: zookeeper::NoBarrier on ZOOKEEPER_MUTEX, L1, "no-barrier",
-        "a list without the own node counts: the server lagged, and now there are two", "CURATOR-211, CURATOR-307, helix#1118";
+        "trusts a list without its own node from a server that lags, and creates a second node", "CURATOR-211, CURATOR-307, helix#1118";
     REFUSED_BARRIER: zookeeper::RefusedBarrier on ZOOKEEPER_MUTEX, S8, "refused-barrier",
-        "a list behind a sync that was refused counts: what was created on a server ahead is not looked for again", "a throttled request is refused alone (ZooKeeper 3.6), the list behind it is answered; this gallery's correct lock until then";
+        "trusts a list although the server has refused the sync before it, and so overlooks its own node on a server ahead", "a throttled request is refused alone (ZooKeeper 3.6), the list after it is answered; this gallery's correct lock had the mistake";
     ONE_BREATH: zookeeper::OneBreath on ZOOKEEPER_MUTEX, S3, "one-breath",
-        "two confirmations at once are taken for a whole session's time: the leader does not know of the first", "fencepost before this simulator";
+        "sends two session probes at once, although the second answer does not show that the leader has seen the first probe", "fencepost before this simulator";
     SYNC_PROVES: zookeeper::SyncProves on ZOOKEEPER_MUTEX, S3, "sync-proves",
-        "a session is confirmed by sync: a leader that has been deposed answers it, while its successor ends the session", "fencepost on real servers: for 4 to 6 s two clients believed that they held the lock";
+        "confirms its session by sync, which a deposed leader also answers while its successor ends the session", "fencepost on real servers: for 4 to 6 s two clients believed that they held the lock";
     DELETE_ONCE: zookeeper::DeleteOnce on ZOOKEEPER_MUTEX, S8, "delete-once",
-        "a delete without an answer is taken for done", "CURATOR-486, CURATOR-678";
+        "treats a delete without an answer as done", "CURATOR-486, CURATOR-678";
     LATER_WRITERS: zookeeper::LaterWriters on ZOOKEEPER_READ_WRITE, L1, "later-writers",
         "a reader waits for later writers, too: it and the second writer wait for each other", "kazoo#649";
     WRITERS_ONLY: zookeeper::WritersOnly on ZOOKEEPER_READ_WRITE, S1, "writers-only",
-        "a writer waits for earlier writers only, and holds beside readers", "home-made recipes: the two halves of the recipe confused";
+        "a writer waits for earlier writers only, and holds beside readers", "home-made recipes that confuse the two rules";
     FIRST_WRITER: zookeeper::FirstWriter on ZOOKEEPER_READ_WRITE, L2, "first-writer",
         "readers watch the first writer of the queue: each earlier writer's release wakes every later reader", "Curator's InterProcessReadWriteLock";
     FRESH_NUMBER: zookeeper::FreshNumber on ZOOKEEPER_READ_WRITE, S1, "fresh-number",
-        "a writer goes on as a reader of a fresh number: a queued writer gets in between", "Curator 5.4: CURATOR-621, CURATOR-276";
+        "turns a writer into a reader with a new number, so a queued writer gets in between", "Curator 5.4: CURATOR-621, CURATOR-276";
     BY_INDEX: zookeeper::ByIndex on ZOOKEEPER_SEMAPHORE, L1, "by-index",
-        "a waiter for a permit watches one of the holders: another one leaves, and it goes on waiting", "Curator's InterProcessSemaphore, deprecated";
+        "a waiter for a permit watches one holder, and misses the release of another one", "Curator's InterProcessSemaphore, deprecated";
     DELETE_AGAIN: zookeeper::DeleteAgain on ZOOKEEPER_SINGLE, S5, "delete-again",
-        "a delete without an answer is made again: the node is the next holder's by now", "home-made locks of one node";
+        "repeats a delete that got no answer, and so deletes the next holder's node", "home-made locks of one node";
     NEVER_MINE: zookeeper::NeverMine on ZOOKEEPER_SINGLE, L1, "never-mine",
-        "a node that is there is taken for another's: after a create without an answer it waits for itself", "home-made locks of one node; CURATOR-45 is the same mistake in a queue";
+        "takes every existing node for another client's: after a create without an answer, it waits for its own node", "home-made locks of one node; CURATOR-45 is the same mistake in a queue";
 }
 
 /// All mutants of the gallery.
@@ -226,7 +226,7 @@ const fn both(
 }
 
 static ONE_BY_ONE: Mutant<ZooKeeperServers, zookeeper::Both> = Mutant {
-    mistake: "many locks taken one after the other, as the caller names them: two callers hold one each, and wait for the other",
+    mistake: "takes many locks one after the other in the caller's order: two callers each hold one, and wait for the other's",
     source: "Curator's InterProcessMultiLock; Coffman, Elphick and Shoshani 1971",
     breaks: Property::L1,
     machine: both("one-by-one", |client, crashes, _seed| {

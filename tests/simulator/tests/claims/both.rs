@@ -137,7 +137,10 @@ impl<'a> Both<'a> {
         let reply = self.run(request);
         let answer = read_answer(&reply).unwrap_or_else(|| panic!("{reply:?}"));
         self.log.push(format!("    {answer:?}"));
-        assert_eq!(answer, decision.answer, "the script, then the table");
+        assert_eq!(
+            answer, decision.answer,
+            "S6 may be broken: the script, then the table"
+        );
         self.compare(request.attempt);
         let ended = decision.record != Change::Nothing
             && (!self.runs() || matches!(request.step, Step::Leave | Step::Release));
@@ -157,7 +160,11 @@ impl<'a> Both<'a> {
             known.map(|record| record.filter(|record| !record.is_past_retention(now)))
         };
         let key = self.name.redis_key();
-        assert_eq!(self.stored(&key), counts(&self.record), "the record");
+        assert_eq!(
+            self.stored(&key),
+            counts(&self.record),
+            "S6 may be broken: the record"
+        );
         for (at, id) in UPDATES.iter().enumerate() {
             let key = self.name.redis_operation(&UpdateId::new(id).unwrap());
             assert_eq!(self.stored(&key), counts(&self.updates[at]), "{id}");

@@ -172,7 +172,10 @@ impl Both {
         let answered = Answered::of(event);
         self.log.push(format!("{} {client} {attempt} {step:?}", self.now));
         self.log.push(format!("    {}", answered.word()));
-        assert_eq!(answered, expected, "the machine, then the table");
+        assert_eq!(
+            answered, expected,
+            "S6 may be broken: the machine, then the table"
+        );
     }
 
     /// A claim ends, if the client has one.

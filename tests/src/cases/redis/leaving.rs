@@ -27,6 +27,18 @@ cases! { "redis":
         "a paused holder that leaves its block without an error";
     release_by_text, "The server has lost the script: the script's text is sent, with the same arguments.",
         "SCRIPT FLUSH, restart, failover";
+    release_after_a_renewal_in_doubt,
+        "A renewal had no answer, so the server may still extend the lease: a release is repeated beyond \
+         the lease, until it is answered.";
+    release_after_a_renewal_that_was_not_sent,
+        "A renewal was never sent, so nothing extends the lease: it frees the lock, and the release is \
+         reported without an answer.";
+    loss_during_a_renewal,
+        "The grant ends while a renewal is in flight, which may still extend the lease: the clean-up is \
+         repeated beyond the lease, until it is answered.";
+    loss_of_a_grant_in_doubt,
+        "An acquire had no answer, and the next one was granted. When the lock has another holder, the first \
+         acquire may still be executed: a clean-up marks its attempt as abandoned.";
     release_of_a_closed_client,
         "Nothing will be sent any more: the release cannot be confirmed, and that is reported.";
     release_stops_the_renewal,
@@ -144,6 +156,68 @@ fn release_by_text(story: &mut Recorder) {
         .redis_error("call", "NOSCRIPT No matching script.")
         .returns(&["call"]);
     story.own().returns(&["released"]);
+}
+
+/// The server answers nothing for longer than a lease. Returns whether the machine still repeats its request.
+fn is_repeated_beyond_a_lease(story: &mut Recorder) -> bool {
+    for _ in 0..20 {
+        story.fail("call", "unknown");
+        if !story.is_waiting_for("retry") {
+            return false;
+        }
+        story.timeout().returns(&["call"]);
+    }
+    true
+}
+
+/// A machine that releases after a renewal which has failed.
+fn release_after_a_renewal(story: &mut Recorder, failure: &str) -> u64 {
+    let key = hold(story);
+    story.timeout_of("renew").returns(&["call"]).fail("call", failure);
+    story.release(key).returns(&["call"]);
+    key
+}
+
+fn release_after_a_renewal_in_doubt(story: &mut Recorder) {
+    let key = release_after_a_renewal(story, "unknown");
+    assert!(is_repeated_beyond_a_lease(story));
+    story.own().returns(&["released"]).close(key).leaves(0);
+}
+
+fn release_after_a_renewal_that_was_not_sent(story: &mut Recorder) {
+    let key = release_after_a_renewal(story, "not-sent");
+    assert!(!is_repeated_beyond_a_lease(story));
+    story
+        .timeout_of("validity")
+        .returns(&["released"])
+        .close(key)
+        .leaves(0);
+}
+
+fn loss_during_a_renewal(story: &mut Recorder) {
+    let key = hold(story);
+    story.timeout_of("renew").returns(&["call"]).silence("call");
+    story
+        .after(9_000_000)
+        .extend(key)
+        .returns(&["lost lease-ended", "call"]);
+    assert!(is_repeated_beyond_a_lease(story));
+    story.own().returns(&[]).close(key).leaves(0);
+}
+
+fn loss_of_a_grant_in_doubt(story: &mut Recorder) {
+    let key = acquire(story);
+    story.fail("call", "unknown").timeout_of("retry");
+    story
+        .returns(&["call"])
+        .granted(FENCE)
+        .returns(&["acquired"])
+        .timeout_of("renew");
+    story
+        .returns(&["call"])
+        .foreign()
+        .returns(&["lost taken", "call"]);
+    story.foreign().returns(&[]).close(key).leaves(0);
 }
 
 fn release_of_a_closed_client(story: &mut Recorder) {

@@ -25,6 +25,7 @@ fn intents_that_make_no_sense(story: &mut Recorder) {
     story.misuse(Input::Release { key }, "not-held").returns(&[]);
     story
         .misuse(Input::Extend { key }, "not-held")
+        .misuse(Input::Downgrade { key }, "not-held")
         .misuse(Input::Cancel { key }, "not-waiting");
     story
         .acquire(key)

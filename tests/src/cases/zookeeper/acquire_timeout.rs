@@ -1,7 +1,16 @@
 //! Acquire timeouts, cancelled acquires and closed machines, in every phase.
 
-use super::{acquire, at, code, hold, other, own, settings, warm};
-use crate::{cases::cases, transcript::Recorder};
+use super::{
+    acquire, at, code, hold,
+    many::both_first,
+    other, own,
+    recipes::{enqueued, many},
+    settings, times_out_while_suspended, warm,
+};
+use crate::{
+    cases::cases,
+    transcript::{Input, Recorder},
+};
 
 cases! { "zookeeper":
     timeout_in_the_queue,
@@ -50,6 +59,11 @@ cases! { "zookeeper":
     closed_while_suspended,
         "A holder without a connection is closed: the machine lives on until its node is deleted, or its \
          session is over.";
+    many_locks_timeout_while_suspended,
+        "The acquire timeout ends in the queues, without a connection: refused as unreachable.";
+    many_locks_cancelled_while_leaving,
+        "The acquire timeout has ended, and a cancel comes before the cleanup is done: the refusal comes at \
+         once. A release cannot be cancelled.";
 }
 
 fn timeout_in_the_queue(story: &mut Recorder) {
@@ -287,4 +301,34 @@ fn queue_in(story: &mut Recorder) -> u64 {
     story.answer_routine().created(7, 71);
     story.children(&[&other(6), &own(key, 7)]).answer_routine();
     key
+}
+
+/// First in one queue and behind another contender in the other one, with an acquire timeout.
+fn queue_with_a_timeout(story: &mut Recorder) -> u64 {
+    warm(story);
+    let key = story.open(&many());
+    story.acquire_within(key, 200_000);
+    enqueued(story, key);
+    story.children(&[&own(key, 3)]).present(41).present(41);
+    story.children(&[&other(2), &own(key, 8)]).answer_routine();
+    key
+}
+
+fn many_locks_timeout_while_suspended(story: &mut Recorder) {
+    let key = queue_with_a_timeout(story);
+    times_out_while_suspended(story, key);
+}
+
+fn many_locks_cancelled_while_leaving(story: &mut Recorder) {
+    let key = queue_with_a_timeout(story);
+    story.waits_for(Some("acquire-timeout")).timeout();
+    story.returns(&["delete", "delete"]).cancel(key);
+    story.returns(&["refused timeout"]);
+    story.misuse(Input::Cancel { key }, "not-waiting");
+    story.done("delete").done("delete").returns(&[]);
+    story.acquire(key);
+    both_first(story, key, 2);
+    story.release(key).returns(&["delete", "delete"]);
+    story.misuse(Input::Cancel { key }, "not-waiting");
+    story.done("delete").done("delete").returns(&["released"]);
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     cases::cases,
-    transcript::{Input, Recorder, Reply},
+    transcript::{Recorder, Reply},
 };
 
 cases! { "zookeeper":
@@ -32,9 +32,6 @@ cases! { "zookeeper":
     many_locks_requested, "Two locks of a multi-lock get a revocation request: reported once.";
     many_locks_refused_in_one_queue,
         "The server denies the read of the predecessor in one queue: all are refused.";
-    many_locks_cancelled_while_leaving,
-        "The acquire timeout has ended, and a cancel comes before the cleanup is done: the refusal comes at \
-         once. A release cannot be cancelled.";
     many_locks_parents_made,
         "The directories are missing and are created: the contender enters all queues, and later enters \
          them again together with the directories.";
@@ -77,7 +74,7 @@ fn enter(story: &mut Recorder) -> u64 {
 const PARENTS: [&str; 5] = ["create", "create", "create", "create", "multi"];
 
 /// Both are first in their queues.
-fn both_first(story: &mut Recorder, key: u64, attempt: u32) {
+pub(super) fn both_first(story: &mut Recorder, key: u64, attempt: u32) {
     let names = [3, 8].map(|number| own_of_attempt(key, attempt, number));
     let reply = story.reply_children(&[&names[0], &names[1]]);
     story.answer("multi", reply);
@@ -174,25 +171,6 @@ fn many_locks_refused_in_one_queue(story: &mut Recorder) {
     story.error("get", code::NO_AUTH).returns(&["delete", "delete"]);
     story.done("delete").returns(&[]).done("delete");
     story.returns(&["refused no-permission"]).close(key).leaves(0);
-}
-
-fn many_locks_cancelled_while_leaving(story: &mut Recorder) {
-    warm(story);
-    let key = story.open(&many());
-    story.acquire_within(key, 200_000);
-    enqueued(story, key);
-    story.children(&[&own(key, 3)]).present(41).present(41);
-    story.children(&[&other(2), &own(key, 8)]).answer_routine();
-    story.waits_for(Some("acquire-timeout")).timeout();
-    story.returns(&["delete", "delete"]).cancel(key);
-    story.returns(&["refused timeout"]);
-    story.misuse(Input::Cancel { key }, "not-waiting");
-    story.done("delete").done("delete").returns(&[]);
-    story.acquire(key);
-    both_first(story, key, 2);
-    story.release(key).returns(&["delete", "delete"]);
-    story.misuse(Input::Cancel { key }, "not-waiting");
-    story.done("delete").done("delete").returns(&["released"]);
 }
 
 fn parents_made(story: &mut Recorder) {

@@ -68,6 +68,9 @@ pub(super) fn cases() -> Vec<super::Case> {
 /// The directory of the lock in the cases.
 const DIR: &str = "/shop/stock";
 
+/// The server has a limit for what is below this node.
+const QUOTA_EXCEEDED: i32 = -125;
+
 fn settings() -> Value {
     json!({"kind": "zookeeper-mutex", "name": "stock", "prefix": "shop"})
 }
@@ -115,6 +118,12 @@ fn queue_behind_two(story: &mut Recorder) -> u64 {
         .children(&[&other(1), &other(2), &own(key, 3)]);
     story.answer_routine();
     key
+}
+
+/// The acquire timeout of a waiter ends while its session is suspended.
+fn times_out_while_suspended(story: &mut Recorder, key: u64) {
+    story.session_is("suspended").timeout_of("acquire-timeout");
+    story.returns(&["refused unreachable"]).close(key);
 }
 
 /// The path of a child.

@@ -8,7 +8,7 @@ use super::{
         ask, enqueued_for_a_permit, held, lease, permit_is_back, take, wait_and_watch_the_queue,
         wait_for_a_permit, written,
     },
-    warm,
+    times_out_while_suspended, warm,
 };
 use crate::{
     cases::cases,
@@ -32,6 +32,8 @@ cases! { "zookeeper":
          once. A release cannot be cancelled.";
     permit_timeout_and_cut_off,
         "The connection is lost while the cleanup is in flight: the refusal does not wait for it.";
+    permit_timeout_while_suspended,
+        "The acquire timeout ends in the queue, without a connection: refused as unreachable.";
     permits_read_anew_in_the_queue,
         "The connection is lost in the queue, when the number of permits is known: the directory may be \
          another one, so the number is read again.";
@@ -126,14 +128,25 @@ fn permit_requested_twice(story: &mut Recorder) {
     story.returns(&[]);
 }
 
-/// The acquire timeout ends in the queue.
-fn leave_the_queue(story: &mut Recorder) -> u64 {
+/// A contender behind another one, whose acquire has a timeout.
+fn queue_with_a_timeout(story: &mut Recorder) -> u64 {
     warm(story);
     let key = story.open(&settings());
     story.acquire_within(key, 200_000);
     written(story, "2");
     enqueued_for_a_permit(story, key).children(&[&other(2), &own(key, 3)]);
     story.answer_routine();
+    key
+}
+
+fn permit_timeout_while_suspended(story: &mut Recorder) {
+    let key = queue_with_a_timeout(story);
+    times_out_while_suspended(story, key);
+}
+
+/// The acquire timeout ends in the queue.
+fn leave_the_queue(story: &mut Recorder) -> u64 {
+    let key = queue_with_a_timeout(story);
     story.waits_for(Some("acquire-timeout")).timeout();
     story.returns(&["delete"]);
     key

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{at, code, other, own, warm};
+use super::{QUOTA_EXCEEDED, at, code, other, own, warm};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
@@ -25,6 +25,8 @@ cases! { "zookeeper":
         "Another client writes a revocation request for one lock while the contender still waits for the \
          other: reported as soon as all are held.";
     many_locks_parents_forbidden, "The directories are missing, and the client may not create them.";
+    many_locks_parents_over_quota,
+        "The directories are missing, and the server refuses to create them: its error is the reason.";
     contenders, "An inspection finds holders and waiters: one list, and then all reads together.",
         "Kazoo reads one after the other";
     break_contender, "A contender is deleted if it is the one that the application has named.";
@@ -127,16 +129,24 @@ fn many_locks_wanted(story: &mut Recorder) {
 }
 
 fn many_locks_parents_forbidden(story: &mut Recorder) {
+    many_locks_parents_denied(story, code::NO_AUTH, "refused no-permission");
+}
+
+fn many_locks_parents_over_quota(story: &mut Recorder) {
+    many_locks_parents_denied(story, QUOTA_EXCEEDED, "refused server-error");
+}
+
+fn many_locks_parents_denied(story: &mut Recorder, error: i32, expected: &str) {
     let key = multi(story, &many());
     for _ in 0..4 {
         story.error("multi", code::NO_NODE);
         story.returns(&["create", "create", "create", "create", "multi"]);
-        for error in [code::NODE_EXISTS, code::NO_AUTH, code::NODE_EXISTS, code::NO_AUTH] {
+        for error in [code::NODE_EXISTS, error, code::NODE_EXISTS, error] {
             story.parent_error(error);
         }
     }
     story.error("multi", code::NO_NODE);
-    story.returns(&["refused no-permission"]).close(key).leaves(0);
+    story.returns(&[expected]).close(key).leaves(0);
 }
 
 fn many_locks_last_as_one(story: &mut Recorder) {

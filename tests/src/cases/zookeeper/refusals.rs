@@ -65,6 +65,12 @@ fn predecessor_forbidden(story: &mut Recorder) {
 fn sequence_near_its_end(story: &mut Recorder) {
     warm(story);
     let number = i32::MAX - 1000;
+    let last = acquire(story);
+    story
+        .created(number - 1, 40)
+        .children(&[&own(last, number - 1)])
+        .returns(&["acquired"]);
+    story.release(last).done("delete");
     let key = acquire(story);
     story.created(number, 41).children(&[&own(key, number)]);
     story.returns(&["delete"]).done("delete");

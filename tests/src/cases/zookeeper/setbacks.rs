@@ -2,13 +2,18 @@
 
 use serde_json::{Value, json};
 
-use super::{DIR, acquire, at, code, hold, other, own, own_of_attempt, queue, queue_behind_two, warm};
+use super::{
+    DIR, QUOTA_EXCEEDED, acquire, at, code, hold, other, own, own_of_attempt, queue, queue_behind_two, warm,
+};
 use crate::{cases::cases, transcript::Recorder};
 
 cases! { "zookeeper":
     parents_forbidden,
         "The directories are missing, and the server denies their creation each time: refused for that \
          reason.";
+    parents_over_quota,
+        "The directories are missing, and the server refuses to create them: its error is the reason.",
+        "ZooKeeper 3.7: -125 with `enforceQuota`, reported as a missing directory";
     parents_not_answered,
         "The creates of the directories have no answer: that they are missing is no reason to give up.";
     parents_not_executed, "The server has executed none of the creates of the directories: the same.";
@@ -87,18 +92,26 @@ fn no_directory(story: &mut Recorder) {
 }
 
 fn parents_forbidden(story: &mut Recorder) {
+    parents_denied(story, code::NO_AUTH, "refused no-permission");
+}
+
+fn parents_over_quota(story: &mut Recorder) {
+    parents_denied(story, QUOTA_EXCEEDED, "refused server-error");
+}
+
+fn parents_denied(story: &mut Recorder, error: i32, expected: &str) {
     warm(story);
     let key = acquire(story);
     no_directory(story);
     for _ in 0..3 {
-        story.parent_error(code::NODE_EXISTS).parent_error(code::NO_AUTH);
+        story.parent_error(code::NODE_EXISTS).parent_error(error);
         no_directory(story);
     }
-    story.parent_error(code::NODE_EXISTS).parent_error(code::NO_AUTH);
+    story.parent_error(code::NODE_EXISTS).parent_error(error);
     story
         .error("create", code::NO_NODE)
         .error("children", code::NO_NODE);
-    story.returns(&["refused no-permission"]).close(key).leaves(0);
+    story.returns(&[expected]).close(key).leaves(0);
 }
 
 fn parents_not_answered(story: &mut Recorder) {

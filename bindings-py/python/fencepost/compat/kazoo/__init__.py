@@ -64,6 +64,7 @@ class KazooClient(_kazoo.KazooClient):  # type: ignore[misc]  # kazoo has no typ
     """Kazoo's client with fencepost's locks."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
+        """Takes the arguments of kazoo's client."""
         super().__init__(*arguments, **options)
         install(self)
 

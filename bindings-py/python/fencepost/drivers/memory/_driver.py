@@ -64,6 +64,7 @@ class MemoryDriver:
     """
 
     inline = False
+    needs_thread = False
 
     def __init__(
         self, server: SharedServer, address: str = "memory:", session_timeout: int | None = None

@@ -23,6 +23,7 @@ class AsyncRedisDriver:
     """Carries out commands with the settings of a ``redis.asyncio.Redis`` of the program or of its own."""
 
     inline = False
+    needs_thread = False
 
     def __init__(self, client: Any) -> None:
         check_pool(client.connection_pool)

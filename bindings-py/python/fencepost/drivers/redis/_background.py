@@ -13,7 +13,7 @@ from collections import deque
 
 from ..._engine.driver import EnginePort
 from ..._engine.reentrancy import serve
-from ..._engine.threads import start
+from ..._engine.threads import join, start
 from ..._fencepost import Command
 from ...hub._clock import now
 from ._background_connections import DriverConnection, ScriptConnection, SubscriptionConnection
@@ -82,9 +82,7 @@ class Background:
         """Ends the thread, and waits for that for a short time, unless it is the calling thread."""
         self._closed = True
         self._wake()
-        thread = self._thread
-        if thread is not None and thread is not threading.current_thread():
-            thread.join(min(JOIN_WITHIN, within))
+        join(self._thread, min(JOIN_WITHIN, within))
 
     def _wake(self) -> None:
         wake_socket = self._wake_socket

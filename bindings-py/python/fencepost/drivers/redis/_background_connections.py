@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any, ClassVar
 
+from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from ..._engine.driver import EnginePort
@@ -73,10 +74,11 @@ class DriverConnection:
                 return
             except Exception as error:
                 text = answer(error)
-                if text is None:
-                    self.lose(error)
-                else:
+                if text is not None:
                     self.refused(text, error)
+                if text is None or isinstance(error, RedisConnectionError):
+                    # Even if the server has answered, such as LOADING: redis-py would read this answer again.
+                    self.lose(error)
             else:
                 self.answered(value)
 

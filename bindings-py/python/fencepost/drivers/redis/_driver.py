@@ -33,6 +33,7 @@ class RedisDriver:
         """False with sentinels: redis-py asks them without a limit, so the background thread does that, and
         not a waiting thread with a timeout.
         """
+        self.needs_thread = not self.inline
         self.hub = Hub("redis", id(client))
         self._address = address_of(client.connection_pool)
         self._pool = ConnectionPool(client.connection_pool)

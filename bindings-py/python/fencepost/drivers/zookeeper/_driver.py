@@ -171,6 +171,7 @@ class KazooDriver:
     """Carries out commands on a KazooClient of the program or of its own."""
 
     inline = False
+    needs_thread = True
 
     def __init__(self, client: Any, own: bool = False) -> None:
         check_client(client)

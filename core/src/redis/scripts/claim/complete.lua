@@ -4,15 +4,16 @@ if corrupt then
   return {'corrupt-record'}
 end
 if runs(record, ARGV[1]) then
-  local changed = {'state', 'done'}
+  local words, absent = {'state', 'done'}, {'lease'}
   for at, name in ipairs({'tag', 'result'}) do
     if ARGV[at + 2] ~= '' then
-      changed[#changed + 1] = name
-      changed[#changed + 1] = ARGV[at + 2]
+      words[#words + 1] = name
+      words[#words + 1] = ARGV[at + 2]
+    else
+      absent[#absent + 1] = name
     end
   end
-  redis.call('HDEL', KEYS[1], 'lease', 'tag', 'result')
-  redis.call('HSET', KEYS[1], unpack(changed))
+  write(KEYS[1], words, absent)
   redis.call('PEXPIRE', KEYS[1], record.retention)
   redis.pcall('PUBLISH', ARGV[5], '1')
   return {'completed'}

@@ -18,6 +18,7 @@ local function ended(finish)
   local answer = {'released'}
   local own = runs(record, ARGV[1])
   if own then
+    redis.call('SET', KEYS[2], '0', 'XX', 'PX', ARGV[2])
     finish(record)
   else
     answer = lost(record, ARGV[1])

@@ -50,19 +50,26 @@ local function following(number)
   return math.min(tonumber(number or '0') + 1, most)
 end
 
+local function write(key, words, absent)
+  redis.call('HDEL', key, '')
+  redis.call('HSET', key, unpack(words))
+  redis.call('HDEL', key, '', unpack(absent))
+end
+
 local function put(key, record, left)
-  local words = {}
+  local words, absent = {}, {}
   record.format = '1'
   for _, list in ipairs({names, {'tag', 'result'}}) do
     for _, name in ipairs(list) do
       if record[name] and record[name] ~= '' then
         words[#words + 1] = name
         words[#words + 1] = record[name]
+      else
+        absent[#absent + 1] = name
       end
     end
   end
-  redis.call('DEL', key)
-  redis.call('HSET', key, unpack(words))
+  write(key, words, absent)
   if left then
     redis.call('PEXPIRE', key, digits(left))
   end

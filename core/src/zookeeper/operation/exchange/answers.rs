@@ -11,7 +11,6 @@ use crate::{
 use super::{
     super::{
         super::{
-            no_directory,
             session::Session,
             setback::Setback,
             wire::{Answer as Reply, Request, code},
@@ -92,11 +91,11 @@ impl Exchange {
             return Progress::Refused(*reason, cause.clone());
         }
         if self.parents_made >= MOST_PARENT_FLIGHTS {
-            let detail = [&*shown(&wire.paths.bucket()), " cannot be made"].concat();
-            return Progress::Refused(no_directory(answers.forbidden), Cause::detail(detail));
+            let (reason, cause) = answers.parents.refusal(&shown(&wire.paths.bucket()));
+            return Progress::Refused(reason, cause);
         }
         self.parents = true;
-        if answers.postponed {
+        if answers.parents.postponed {
             return Progress::Retry(Cause::none());
         }
         self.go(wire)

@@ -39,8 +39,11 @@ cases! { "redis":
     claim_closed,
         "Closing a machine leaves its claim, in any state, and never releases it: the operation may have \
          run.";
+    claim_closed_and_refused,
+        "The server refuses the leave of a closed claim: the machine is removed, and nothing renews the \
+         claim. If it refuses a completion that was in flight at the close, the hub leaves the claim.";
     claim_ends_with_the_connection, "The connection is closed for good while an end is in flight: lost.";
-    claim_of_a_lock, "A lock can be neither completed nor left.";
+    claim_of_a_lock, "A lock can be neither completed nor left, and a claim is not downgraded.";
 }
 
 /// A machine whose claim's lease has ended by its own clock.
@@ -210,6 +213,27 @@ fn claim_closed(story: &mut Recorder) {
     story.close(key).returns(&[]).leaves(0);
 }
 
+fn claim_closed_and_refused(story: &mut Recorder) {
+    let refusal = "NOPERM no permissions to run 'set'";
+    let held = run(story);
+    story
+        .close(held)
+        .redis_error("call", refusal)
+        .returns(&[])
+        .waits_for(None);
+    story.leaves(0);
+    let completing = run(story);
+    story
+        .complete(completing, "[17]")
+        .close(completing)
+        .redis_error("call", refusal);
+    story
+        .returns(&["call", "call"])
+        .value(json!(["extended"]))
+        .value(json!(["released"]))
+        .leaves(0);
+}
+
 fn claim_ends_with_the_connection(story: &mut Recorder) {
     let key = run(story);
     story.complete(key, "[17]").fail("call", "closed");
@@ -237,4 +261,6 @@ fn claim_of_a_lock(story: &mut Recorder) {
         .granted(super::FENCE)
         .misuse(Input::Complete { key, tag, result }, "not-a-claim");
     story.release(key).own().returns(&["released"]);
+    let key = story.open(&super::settings());
+    story.misuse(Input::Downgrade { key }, "not-a-writer");
 }

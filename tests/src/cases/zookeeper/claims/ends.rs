@@ -1,6 +1,9 @@
 //! The ends of a claim: after a loss, without an answer, refused, with the connection.
 
-use super::{OTHER, code, conflict, done, free, own, passed, run, running, shows, stat, warm, written};
+use super::{
+    OTHER, code, conflict, done, free, lapsed, own, passed, reconnected, run, running, shows, stat,
+    until_the_end, warm, written,
+};
 use crate::{
     cases::cases,
     transcript::{Input, Recorder},
@@ -26,6 +29,9 @@ cases! { "zookeeper":
     claim_end_refused,
         "The server denies the result: the claim goes on, and the application ends it otherwise.";
     claim_end_refused_late, "The server denies the result when the grant is over: the claim has lapsed.";
+    claim_end_refused_and_closed,
+        "The server denies the leave of a closed claim: the machine is removed. If it denies a completion \
+         that was in flight at the close, the hub leaves the claim.";
     claim_ended_in_the_next_session,
         "The session ends while a completion is in flight: the completion goes on in the next one.";
     claim_ends_with_its_connection, "The connection is closed for good while an end is in flight: lost.";
@@ -60,16 +66,6 @@ fn claim_completed_after_its_session(story: &mut Recorder) {
     story.returns(&["multi"]);
     written(story);
     story.returns(&["completed"]).close(key).leaves(0);
-}
-
-/// A machine whose claim has ended by its own clock.
-fn lapsed(story: &mut Recorder) -> u64 {
-    let key = run(story);
-    while !story.is_waiting_for("validity") {
-        story.timeout().fail_all("unknown");
-    }
-    story.timeout().returns(&["lost lease-ended", "multi"]);
-    key
 }
 
 fn claim_lapsed_and_left(story: &mut Recorder) {
@@ -146,10 +142,7 @@ fn claim_completion_repeated(story: &mut Recorder) {
 
 /// Nothing is answered until the grant has ended by this client's clock.
 fn unanswered(story: &mut Recorder) -> &mut Recorder {
-    story.disconnected();
-    while !story.is_waiting_for("validity") {
-        story.timeout().fail_all("unknown");
-    }
+    until_the_end(story.disconnected());
     story.timeout()
 }
 
@@ -205,6 +198,21 @@ fn claim_end_refused_late(story: &mut Recorder) {
         .error("multi", code::NO_AUTH)
         .returns(&["refused no-permission"]);
     story.close(key).leaves(0);
+}
+
+fn claim_end_refused_and_closed(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story.close(key).error("multi", code::NO_AUTH);
+    story.returns(&[]).leaves(0);
+    let key = run(story);
+    story
+        .complete(key, "[17]")
+        .close(key)
+        .error("multi", code::NO_AUTH);
+    story.returns(&["get", "multi"]);
+    written(story);
+    story.leaves(0);
 }
 
 fn claim_ended_in_the_next_session(story: &mut Recorder) {
@@ -326,16 +334,6 @@ fn claim_lease_unreadable(story: &mut Recorder) {
     written(story);
     story.returns(&["sync", "check", "get", "get", "children"]);
     story.fail_all("closed").close(key).leaves(0);
-}
-
-/// A machine whose connection was lost, and is back.
-fn reconnected(story: &mut Recorder) -> u64 {
-    warm(story);
-    let key = run(story);
-    story.session_is("suspended").fail_all("unknown");
-    story.session_is("connected").returns(&["check", "get"]);
-    story.checked();
-    key
 }
 
 fn claim_misused(story: &mut Recorder) {

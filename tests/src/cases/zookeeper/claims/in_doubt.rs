@@ -1,8 +1,8 @@
 //! Requests without an answer, and claims that the application has never seen.
 
 use super::{
-    OTHER, claim, code, conflict, found, free, granted, own, passed, running, settings, shows, stat, warm,
-    written,
+    super::QUOTA_EXCEEDED, OTHER, claim, code, conflict, found, free, granted, own, passed, running,
+    settings, shows, stat, warm, written,
 };
 use crate::{cases::cases, transcript::Recorder};
 
@@ -233,6 +233,7 @@ fn claim_without_a_chroot(story: &mut Recorder) {
     for (error, expected) in [
         (code::NO_NODE, "refused no-parent"),
         (code::NO_AUTH, "refused no-permission"),
+        (QUOTA_EXCEEDED, "refused server-error"),
     ] {
         let key = claim(story);
         conflict(story, code::NO_NODE);

@@ -1,9 +1,10 @@
 //! Cases of claims and of single steps. `table` has a case for each row of the table in `claim::table`, and
 //! in it every answer of the row; `steps` has the requests that are no claims; `sweep` has sweeps; the others
-//! are about waiting, sessions and lost replies.
+//! are about waiting, sessions, late answers and lost replies.
 
 mod ends;
 mod in_doubt;
+mod late;
 mod meanwhile;
 mod steps;
 mod sweep;
@@ -14,7 +15,7 @@ mod waiting;
 use fencepost_core::zookeeper::Stat;
 use serde_json::{Value, json};
 
-use super::{code, warm};
+use super::{code, times_out_while_suspended, warm};
 use crate::transcript::Recorder;
 
 pub(super) fn cases() -> Vec<crate::cases::Case> {
@@ -25,6 +26,7 @@ pub(super) fn cases() -> Vec<crate::cases::Case> {
         in_doubt::cases(),
         ends::cases(),
         meanwhile::cases(),
+        late::cases(),
         steps::cases(),
         sweep::cases(),
     ]
@@ -146,6 +148,31 @@ fn run(story: &mut Recorder) -> u64 {
     let key = claim(story);
     granted(story, key, 41);
     story.returns(&["acquired"]);
+    key
+}
+
+/// Nothing is answered until the claim is about to end by its client's clock.
+fn until_the_end(story: &mut Recorder) {
+    while !story.is_waiting_for("validity") {
+        story.timeout().fail_all("unknown");
+    }
+}
+
+/// A machine whose claim has ended by its own clock.
+fn lapsed(story: &mut Recorder) -> u64 {
+    let key = run(story);
+    until_the_end(story);
+    story.timeout().returns(&["lost lease-ended", "multi"]);
+    key
+}
+
+/// A machine whose connection was lost, and is back.
+fn reconnected(story: &mut Recorder) -> u64 {
+    warm(story);
+    let key = run(story);
+    story.session_is("suspended").fail_all("unknown");
+    story.session_is("connected").returns(&["check", "get"]);
+    story.checked();
     key
 }
 

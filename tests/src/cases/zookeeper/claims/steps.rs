@@ -314,6 +314,14 @@ fn step_ends(story: &mut Recorder) {
     story.done("sync").done("sync").checked();
     shows_nothing(story);
     story.returns(&["looked"]).close(key).leaves(0);
+    // The answer to the transaction never comes.
+    let key = ask(story, &register());
+    story.silence("multi").session_is("expired").connected(3);
+    story.done("sync").done("sync").checked();
+    shows_nothing(story);
+    story.returns(&["multi"]);
+    written(story);
+    story.returns(&["completed"]).close(key).leaves(0);
     let key = ask(story, &register());
     story.session_is("closed").returns(&["refused connection-closed"]);
     story.acquire(key).returns(&["refused connection-closed"]);

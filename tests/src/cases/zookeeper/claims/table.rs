@@ -2,7 +2,7 @@
 
 use super::{
     OTHER, claim, claim_as, code, conflict, done, found, free, granted, own, passed, record, run, running,
-    running_by, settings, shows, shows_nothing, stat, warm, with_policy, written,
+    running_by, settings, shows, shows_nothing, stat, tokens::issued, warm, with_policy, written,
 };
 use crate::{cases::cases, transcript::Recorder};
 
@@ -170,11 +170,10 @@ fn claim_confirmed_or_lost(story: &mut Recorder) {
 
 fn claim_lease_deleted(story: &mut Recorder) {
     warm(story);
-    let issued = record(&[("state", "issued"), ("attempt", OTHER), ("binding", "alice")]);
     for (stored, expected) in [
         (None, "lost deleted"),
         (Some(free()), "lost deleted"),
-        (Some(issued), "lost deleted"),
+        (Some(issued()), "lost deleted"),
         (Some("10.0.0.7".into()), "lost deleted"),
         (Some(running(OTHER)), "lost superseded"),
         // An operator has settled the operation.
@@ -243,15 +242,14 @@ fn claim_completion_failed(story: &mut Recorder) {
         }
         story.returns(&[expected]).close(key).leaves(0);
     }
-    for freed in [true, false] {
+    for stored in [Some(free()), Some(issued()), None] {
         let key = run(story);
         story.complete(key, "[17]");
         conflict(story, code::NO_NODE);
-        if freed {
-            shows(story, &free(), &stat(43, 1), &[]);
-        } else {
-            shows_nothing(story);
-        }
+        match stored {
+            Some(stored) => shows(story, &stored, &stat(43, 1), &[]),
+            None => shows_nothing(story),
+        };
         story.returns(&["lost deleted"]).close(key).leaves(0);
     }
     let key = run(story);
@@ -297,9 +295,14 @@ fn end_failed(story: &mut Recorder, leave: bool) {
         story.returns(&["get", "get", "children"]);
         key
     };
-    let key = end(story);
-    shows_nothing(story);
-    story.returns(&["released"]).close(key).leaves(0);
+    for stored in [Some(free()), Some(issued()), None] {
+        let key = end(story);
+        match stored {
+            Some(stored) => shows(story, &stored, &stat(43, 1), &[]),
+            None => shows_nothing(story),
+        };
+        story.returns(&["released"]).close(key).leaves(0);
+    }
     for (attempt, result, expected) in [
         (Some(OTHER), "", "lost superseded"),
         (Some(OTHER), "[1]", "lost superseded"),

@@ -30,7 +30,8 @@ fn consuming() -> Value {
     settings
 }
 
-fn issued() -> String {
+/// The record of a token that no attempt has claimed.
+pub(super) fn issued() -> String {
     record(&[("state", "issued"), ("attempt", OTHER), BINDING, LIFE, RETENTION])
 }
 

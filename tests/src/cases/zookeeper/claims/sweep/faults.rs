@@ -20,6 +20,9 @@ cases! { "zookeeper":
     sweep_throttled, "The server sheds load: the same step is sent again later.";
     sweep_suspended, "The connection is lost in each step: the step is sent again after the reconnect.";
     sweep_session_over, "The session ends in each step: the step is sent again in the next session.";
+    sweep_answers_that_never_come,
+        "The session ends, and the answers to its requests never come: the same steps follow in the next \
+         session. A sweep that begins without a connection waits for one.";
     sweep_after_a_move, "After a move the answer to the delete may be another's: the records are read back.";
     sweep_refused, "The server denies a right: refused, with its reason.";
     sweep_times_out, "A nonblocking acquire limits each step; an acquire timeout limits the whole sweep.";
@@ -105,6 +108,25 @@ fn sweep_throttled(story: &mut Recorder) {
     reads_one(story);
     deletes_free(story);
     deleted(story, key);
+}
+
+fn sweep_answers_that_never_come(story: &mut Recorder) {
+    warm(story);
+    begin(story);
+    timed(story);
+    story.silence("children").session_is("expired").connected(2);
+    story.returns(&["sync", "children"]).done("sync");
+    story.children(&["0e"]).returns(&["children"]).children(&["a"]);
+    bucket(story);
+    deletes_free(story);
+    story.silence("multi").session_is("expired").connected(3);
+    story.returns(&["sync", "get", "get", "children"]).done("sync");
+    bucket(story);
+    gone(story);
+    story.returns(&["swept"]).session_is("suspended");
+    let key = story.open(&settings());
+    story.acquire(key).returns(&[]).session_is("connected");
+    story.returns(&["sync", "set", "get"]);
 }
 
 /// What breaks a step, and mends it.

@@ -1,0 +1,27 @@
+"""The last call of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .._fencepost import bound, ending
+
+
+class Ending:
+    """``__exit__``: calls ``leave``. If that raises, it calls ``forsake`` with the same arguments, and the
+    exception goes on. Nothing can come before ``leave`` or between the two, not even Ctrl-C.
+
+    A Python function could be interrupted before its first line. So Python finds functions of the extension
+    in the class, and calls them directly.
+    """
+
+    __slots__ = ("__call__", "__wrapped__")
+
+    __call__: Callable[..., Any]
+    __get__ = bound
+
+    def __init__(self, leave: Callable[..., None], forsake: Callable[..., None]) -> None:
+        self.__call__ = ending(leave, forsake)
+        self.__wrapped__ = leave
+        """For ``inspect``."""
