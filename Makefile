@@ -68,9 +68,9 @@ build-oldest:
 
 # The tests and the benchmark use the wheel, as programs do. Some tests install it, or the source distribution, in a fresh environment.
 build-py: build-wheels
-	.venv/bin/pip install --quiet --no-deps --force-reinstall build/dist/fencepost-*$(shell uname -m).whl
+	.venv/bin/pip install --quiet --no-deps --force-reinstall build/wheels/here/fencepost-*$(shell uname -m).whl
 
-# The wheel for this machine, and the source distribution.
+# The wheel for this machine, and the source distribution, in build/wheels/here: build/dist has a release, or nothing.
 build-wheels:
 	$(PYTHON) tools/dist wheels here
 
@@ -136,11 +136,10 @@ suites:
 	$(MAKE) --no-print-directory --jobs 2 computing-suites waiting-suites
 	tools/closing-lines
 
-waiting-suites:
+waiting-suites: # the suites of the languages; those in which servers fail; thousands of locks
 	$(MAKE) --no-print-directory --jobs 4 --load-average $(LOAD) --output-sync=line c-suite python-suite javascript-suite http-suite \
 	    rust-suite servers-suite rust-oldest-suite bench-suite documents-suite conformance-suite shared-suite
-	$(MAKE) --no-print-directory --jobs 2 interop-suite operations-suite
-	$(MAKE) --no-print-directory faults-suite
+	$(MAKE) --no-print-directory --jobs 2 --load-average $(LOAD) --output-sync=line faults-suite interop-suite
 	$(MAKE) --no-print-directory --jobs 2 python-crowds crowds-suite
 
 COMPUTE := nice -n 19
@@ -204,23 +203,20 @@ http-suite:
 # versions of the client libraries, too. Rust's is last: cargo waits while the linters compile.
 python-crowds:
 	cd bindings-py && $(FAST_SERVERS) $(SUITE) python-crowds ../$(PYTHON) -m pytest -q tests/test_crowd.py
+	$(FAST_SERVERS) $(SUITE) rust-crowds cargo test $(RUST) --test outages -- --test-threads 2 crowd::
 
 crowds-suite:
 	$(FAST_SERVERS) $(SUITE) javascript-crowds npm --prefix bindings-wasm test --silent -- crowd silence
 	$(SUITE) c-crowds make --no-print-directory -C bindings-c test-crowds
-	$(FAST_SERVERS) $(SUITE) rust-crowds cargo test $(RUST) --test outages -- --test-threads 2 crowd::
 
-# Members and sessions end by faults alone.
+# Members and sessions end by faults alone, so at most one other suite runs beside these, and none while the machine is busy.
 faults-suite:
 	$(SUITE) faults $(PYTHON) -m pytest -q tests/faults
 
-# Sessions and leases end here, too.
-operations-suite:
-	$(SERVERS) $(SUITE) operations $(PYTHON) -m pytest -q tests/operations
-
-# Four at a time, each with servers of its own: they wait for each other, and start many processes.
+# Interop: four at a time, each with servers of its own. They wait for each other, and start many processes.
 interop-suite:
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 4 tests/interop
+	$(SERVERS) $(SUITE) operations $(PYTHON) -m pytest -q tests/operations
 
 matrix: ## the explorer's largest cases; all pairs of clients with all kinds of locks; all versions of ZooKeeper and of Python's client libraries; more random inputs
 	$(SUITE) explorer cargo test --quiet --profile proof --package fencepost-simulator --test explorer -- --ignored
@@ -234,7 +230,7 @@ matrix: ## the explorer's largest cases; all pairs of clients with all kinds of 
 # What people have written: REPORT.md is the simulator's.
 GUIDES = $(shell find . \( -name node_modules -o -name target -o -name '.?*' -o -name build \) -prune -o -name '*.md' -not -name REPORT.md -print)
 
-site: build-wasm ## build the documentation's site into build/site
+site: build-py build-wasm ## build the documentation's site into build/site
 	.venv/bin/python site/build.py build/site
 
 pages: ## write the pages that show runs of the simulator: the gallery of wrong locks, and the sequence diagrams
@@ -270,14 +266,14 @@ lint: ## formatting and lints of every language
 	cd tests/deletions && ../../.venv/bin/mypy --strict .
 	cd tests/faults && MYPYPATH=../mixed:../selection:../interop/tests:. ../../.venv/bin/mypy --strict *.py
 	cd tests/http && ../../.venv/bin/mypy *.py apps/*.py
-	cd site && ../.venv/bin/mypy --strict *.py ../tests/site
+	cd site && MYPYPATH=../tools/api ../.venv/bin/mypy --strict *.py ../tests/site
 	cd bindings-c/tests/install && ../../../.venv/bin/mypy --strict .
 	.venv/bin/mypy --strict --scripts-are-modules bindings-c/man/pages
 	.venv/bin/mypy --strict tests/readme tests/selection tools/closing-lines tools/pages tools/stutter tests/release/test_version.py tests/release/test_changes.py --scripts-are-modules
-	.venv/bin/mypy --strict tools/api
+	cd tools/api && ../../.venv/bin/mypy --strict . ../../tests/release/test_rust_api.py
 	.venv/bin/mypy --strict cli/tests/terminal
-	cd tools/dist && ../../.venv/bin/mypy --strict . ../../tests/release/test_parts.py
-	cd tests/dist && MYPYPATH=../readme ../../.venv/bin/mypy --strict .
+	cd tools/dist && ../../.venv/bin/mypy --strict . ../../tests/release/test_parts.py ../../tests/release/test_readmes.py ../../tests/release/test_wheels.py
+	cd tests/dist && MYPYPATH=../readme ../../.venv/bin/mypy --strict . ../release/test_again.py
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
 	cd bench && ../.venv/bin/mypy
 	cd bindings-wasm && npm run --silent lint
@@ -298,8 +294,9 @@ deletions: ## delete one safety check after the other in a copy, and demand that
 # The profile is the one with which compiling and running together take the least time.
 MUTATED := PATH=$(CURDIR)/build/cargo-mutants/bin:$$PATH CARGO_INCREMENTAL=1 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_DEV_OPT_LEVEL=1 FENCEPOST_CASES=1000
 MUTATE := $(MUTATED) cargo mutants --package fencepost-core --colors never --baseline skip
-SIMULATED := --test explorer --test scenarios --test simulator --test states -- every_machine every_scenario contender session_lease semaphore \
-    multi_lock inspection string shared_grant list_of_names redis_two single_three zookeeper_three_without
+SIMULATED := --test explorer --test scenarios --test simulator --test states --test operations --test claims -- every_machine every_scenario \
+    contender session_lease semaphore multi_lock inspection string shared_grant single_step list_of_names redis_two single_three \
+    zookeeper_three_without machines_on an_operation rare_things the_scripts the_machines
 # --re alone does not leave out the fields of other files. Mutants that are left, or that run into a timeout, are no failure of the tool.
 UNLESS_BROKEN := || [ $$? -eq 2 -o $$? -eq 3 ]
 

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import api
 from sequence import NotDrawn, draw
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -97,6 +98,8 @@ def stage(into: Path) -> None:
                 inside = target
             elif target in pages:
                 inside = pages[target]
+            elif target in api.REFERENCES and page == "docs/reference/api.md":
+                inside = api.REFERENCES[target]
             else:
                 return f"{sources}{target}{mark}{anchor}"
             return os.path.relpath(inside, os.path.dirname(place)) + mark + anchor
@@ -143,20 +146,31 @@ def run(*command: str | Path) -> None:
 
 
 def build(destination: Path) -> None:
-    """Builds the site into a folder, whose former content goes."""
+    """Builds the site into a folder, whose former content goes once the new one is complete."""
     mdbook = ROOT / ".venv" / "bin" / "mdbook"
     if not mdbook.exists():
         raise BadPage(f"{mdbook} is missing: run tools/setup python")
-    modules = ROOT / "bindings-wasm" / "dist" / "modules"
-    if not modules.exists():
-        raise BadPage(f"{modules} is missing: run make build-wasm")
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder)
+    if not shutil.which("mandoc"):
+        raise BadPage("mandoc is missing: run tools/setup system")
+    for name in ("modules", "entries"):
+        needed = ROOT / "bindings-wasm" / "dist" / name
+        if not needed.exists():
+            raise BadPage(f"{needed} is missing: run make build-wasm")
+    destination = destination.resolve()
+    destination.parent.mkdir(parents=True, exist_ok=True)
+    # Beside it, because a folder can only be renamed within one file system.
+    with tempfile.TemporaryDirectory(prefix=f".{destination.name}-", dir=destination.parent) as folder:
+        source, made, former = (Path(folder) / name for name in ("source", "made", "former"))
+        source.mkdir()
         stage(source)
         for name in ("book.toml", "site.css", "tabs.js"):
             shutil.copy(HERE / name, source)
-        run(mdbook, "build", "--dest-dir", destination.resolve(), source)
-    run("node", HERE / "playground" / "build.mjs", destination.resolve() / "playground")
+        run(mdbook, "build", "--dest-dir", made, source)
+        run("node", HERE / "playground" / "build.mjs", made / "playground")
+        api.build(made / "api", run)
+        if destination.exists():
+            destination.rename(former)
+        made.rename(destination)
 
 
 def main() -> int:
@@ -166,7 +180,7 @@ def main() -> int:
         return 2
     try:
         build(Path(sys.argv[1]))
-    except BadPage as error:
+    except (BadPage, api.Unreadable) as error:
         print(f"site/build.py: {error}", file=sys.stderr)
         return 1
     return 0

@@ -143,6 +143,26 @@ def test_what_has_gone_from_c_needs_another_soname(released: Repository) -> None
     assert released.said("compare")[0] == 0
 
 
+def test_a_list_that_is_deleted_has_lost_all_its_lines(released: Repository) -> None:
+    (released.folder / "tests" / "api" / "c.txt").unlink()
+    code, text = released.said("compare")
+    assert code == 1
+    assert "lines have gone from tests/api (c)" in text
+    released.version("0.2.0")
+    assert "raise ABI in bindings-c/Makefile" in released.said("compare")[1]
+    released.write("bindings-c/Makefile", "ABI := 1\n")
+    gone = "c, since v0.1.0:\n-int fencepost_a(void)\n-int fencepost_b(void)\n"
+    assert released.said("compare") == (0, gone)
+    # All of them, with the folder.
+    shutil.rmtree(released.folder / "tests")
+    assert released.said("compare") == (0, f"{gone}\npython, since v0.1.0:\n-fencepost.a\n")
+
+
+def test_a_list_that_is_new_is_shown(released: Repository) -> None:
+    released.write("tests/api/typescript.txt", "fencepost.a(): void\n")
+    assert released.said("compare") == (0, "typescript, since v0.1.0:\n+fencepost.a(): void\n")
+
+
 @pytest.mark.parametrize("words", [("wheel",), ("notes", "all"), ("c", "here"), ("wheels", "sparc")])
 def test_what_it_does_not_know_is_named(repository: Repository, words: tuple[str, ...]) -> None:
     code, text = repository.said(*words)

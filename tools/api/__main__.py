@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import headers
+import rust
 import stubs
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -31,6 +32,7 @@ def types() -> list[str]:
 LANGUAGES: dict[str, Callable[[], list[str]]] = {
     "c": headers.lines,
     "python": stubs.lines,
+    "rust": rust.lines,
     "typescript": types,
 }
 

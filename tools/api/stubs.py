@@ -85,11 +85,16 @@ def own(module: griffe.Module) -> list[str]:
     ]
 
 
-def lines() -> list[str]:
-    """All that a program in Python can use."""
+def modules() -> list[griffe.Module]:
+    """The public modules."""
     package = griffe.load("fencepost", search_paths=[ROOT / "bindings-py" / "python"], resolve_aliases=True)
     assert isinstance(package, griffe.Module)
-    names = {f"{module.path}.{name}": module[name] for module in public(package) for name in own(module)}
+    return list(public(package))
+
+
+def lines() -> list[str]:
+    """All that a program in Python can use."""
+    names = {f"{module.path}.{name}": module[name] for module in modules() for name in own(module)}
     offered = {thing.canonical_path for thing in names.values()}
     found = {line for path, thing in names.items() for line in items(path, thing, offered)}
     return sorted(found)

@@ -6,8 +6,9 @@ usage: .venv/bin/python tools/dist [--unclean] [PART [TARGET …]]
 Without a PART, it builds all of them from a clean tree into an empty folder, checks the licences of all
 dependencies, and compares the API with the last release's. On the tag of the version it adds the notes. A
 PART is `wheels`, `javascript`, `crates`, `c`, `command` or `site`: it is built alone, beside what is there;
-`sums` writes SHA256SUMS anew. `wheels` takes the names of platforms; `here` is this machine's. `notes` prints
-CHANGELOG's section of the version, `compare` the changes of the API.
+`sums` writes SHA256SUMS anew. `wheels` takes the names of platforms; `here` is this machine's, and `wheels
+here` builds into build/wheels/here. `notes` prints CHANGELOG's section of the version, `compare` the changes
+of the API.
 """
 
 from __future__ import annotations
@@ -71,7 +72,8 @@ def main(arguments: list[str]) -> None:
             check_clean()
         make_all()
     elif words[0] in PARTS and (words[0] == "wheels" or len(words) == 1):
-        DIST.mkdir(parents=True, exist_ok=True)
+        if words[0] != "wheels":
+            DIST.mkdir(parents=True, exist_ok=True)
         PARTS[words[0]](*words[1:])
     else:
         raise Refused(f"unknown: {' '.join(words)}. Give one of {', '.join([*PARTS, *SHOWN])}, or nothing")

@@ -57,9 +57,14 @@ def soname(makefile: str) -> str:
 
 def differences(tag: str) -> Iterator[tuple[str, list[str]]]:
     """For each language the lines that have gone (`-`) and come (`+`) since a release."""
-    for path in sorted((ROOT / API).glob("*.txt")):
-        name = f"{API}/{path.name}"
-        before, now = at(tag, name).splitlines(), path.read_text().splitlines()
+    names = run("git", "ls-tree", "--name-only", tag, f"{API}/").split()
+    listed = [name for name in names if name.endswith(".txt")]
+    there = [f"{API}/{path.name}" for path in (ROOT / API).glob("*.txt")]
+    # A list that is no longer there has lost all its lines.
+    for name in sorted({*listed, *there}):
+        path = ROOT / name
+        before = at(tag, name).splitlines()
+        now = path.read_text().splitlines() if path.exists() else []
         lines = difflib.unified_diff(before, now, tag, "now", lineterm="", n=0)
         changed = [line for line in lines if line[0] in "+-" and not line.startswith(("+++", "---"))]
         if changed:

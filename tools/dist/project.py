@@ -14,6 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 #: What a release consists of.
 DIST = ROOT / "build" / "dist"
+#: The Python package for this machine alone, as the tests of a checkout take it.
+HERE = ROOT / "build" / "wheels" / "here"
 #: Where it is built: nothing that another build has left there gets into it.
 WORK = ROOT / "build" / "dist-work"
 #: Programs that only a release needs: `tools/setup release` installs them.

@@ -1,8 +1,10 @@
 """The Python package: a wheel for each target, and the source distribution.
 
-A target is Rust's name of a platform, or `here` for this machine's. zig, from the package ziglang, links with
-an old glibc, and for other processors. Builds in two folders give the same bytes: the libraries have no path
-of this machine, and the list of their parts (the SBOM) has neither a random number nor the time.
+A target is Rust's name of a platform, or `here` for this machine's. `here` alone is what the tests of a
+checkout take, in a folder of its own: what a release consists of stays as it is. zig, from the package
+ziglang, links with an old glibc, and for other processors. Builds in two folders give the same bytes: the
+libraries have no path of this machine, and the list of their parts (the SBOM) has neither a random number nor
+the time.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from pathlib import Path
 import notices
 import parts
 import sbom
-from project import DIST, MACHINE, ROOT, Refused, builds_alike, run
+from project import DIST, HERE, MACHINE, ROOT, Refused, builds_alike, run
 
 PLATFORMS = {
     "x86_64-unknown-linux-gnu": "manylinux2014",
@@ -95,18 +97,19 @@ def repack(wheel: Path, into: Path, target: str) -> Path:
 
 def make(*targets: str) -> None:
     """Builds the wheels of these targets, or of all; and the source distribution."""
+    into = HERE if targets == ("here",) else DIST
     targets = tuple(f"{MACHINE}-unknown-linux-gnu" if each == "here" else each for each in targets)
     unknown = [target for target in targets if target not in PLATFORMS]
     if unknown:
         raise Refused(f"unknown target {unknown[0]}: give `here` or one of {', '.join(PLATFORMS)}")
-    DIST.mkdir(parents=True, exist_ok=True)
-    for old in [*DIST.glob("fencepost-*.whl*"), *DIST.glob("fencepost-*.tar.gz*")]:
+    into.mkdir(parents=True, exist_ok=True)
+    for old in [*into.glob("fencepost-*.whl*"), *into.glob("fencepost-*.tar.gz*")]:
         old.unlink()
     for target in targets or PLATFORMS:
         folder = ROOT / "build" / "wheels" / target
         for old in folder.glob("*.whl"):
             old.unlink()
-        sbom.write(repack(build(target, folder), DIST, target), parts.of("fencepost-py", target))
-    maturin("sdist", "--out", str(DIST))
-    (sources,) = DIST.glob("fencepost-*.tar.gz")
+        sbom.write(repack(build(target, folder), into, target), parts.of("fencepost-py", target))
+    maturin("sdist", "--out", str(into))
+    (sources,) = into.glob("fencepost-*.tar.gz")
     sbom.write(sources, parts.of("fencepost-py", "all"))
