@@ -22,6 +22,7 @@ from support import (
     Backend,
     Control,
     wait_until,
+    with_session,
 )
 
 PACKAGES = [Path(package.__file__ or "").parent.parent for package in (fencepost, redis)]
@@ -171,6 +172,7 @@ def test_a_thread_that_leaves_a_block_when_the_interpreter_ends(
     """
     proxy = control.do(f"proxy {server.server}")
     control.do(f"proxy-slow {proxy['id']} 500")
-    url = server.at(proxy["address"])
+    # A short session would end on a slow machine.
+    url = with_session(server.at(proxy["address"]), 20_000)
     ended = run_program(python, "end_in_exit.py", url, server.name(), kind)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "done\nlate\n", "")

@@ -248,6 +248,19 @@ async def test_nor_below_a_loop(zookeeper: ZooKeeperBackend) -> None:
     await asyncio.gather(*(keeps_its_grant(zookeeper, phase) for phase in PHASES))
 
 
+def test_a_slow_server_is_kept(zookeeper: ZooKeeperBackend, control: Control) -> None:
+    """Each answer takes longer than an eighth of the session's timeout. The client reconnects once, not in
+    every third of the timeout.
+    """
+    proxy = control.do(f"proxy {zookeeper.server}")
+    control.do(f"proxy-slow {proxy['id']} 1000")
+    url = with_session(zookeeper.at(proxy["address"]), 6000)
+    with fencepost.connect(url, connect_timeout=LONG) as client:
+        for _ in range(3):
+            with client.lock("stock").hold(timeout=LONG):
+                pass
+
+
 def test_a_connection_of_the_program_s_stays(zookeeper: ZooKeeperBackend) -> None:
     kazoo = KazooClient(hosts=zookeeper.address, timeout=60)
     kazoo.start()

@@ -21,9 +21,10 @@
 //! counts anew from the attempt to connect, and two checks prove that it leads.
 //!
 //! The hub gives the next unanswered probe twice the time. For the third one it asks for no connection, because a busy
-//! server would get even more work. An answer resets this. If the leader itself falls silent, the grant is lost all the
-//! same: the leader's followers answer no probe until they have elected another leader, which takes them `syncLimit`
-//! ticks.
+//! server would get even more work. An answer within an eighth resets this. If any answer did, the hub would
+//! reconnect again and again to a server that needs longer for each answer, and no acquire would end (measured). If the
+//! leader itself falls silent, the grant is lost all the same: the leader's followers answer no probe until they have
+//! elected another leader, which takes them `syncLimit` ticks.
 
 mod proof;
 #[cfg(feature = "states")]
@@ -66,7 +67,7 @@ pub struct SessionLease {
     failures: u32,
     #[cfg(feature = "states")]
     trail: crate::states::Trail<states::State>,
-    /// How many probes were overdue since the last answer.
+    /// How many probes were overdue since the last answer within an eighth of the timeout.
     overdue: u32,
 }
 
@@ -176,7 +177,7 @@ impl SessionLease {
             start: now,
             check,
         });
-        let overdue = now.plus(self.overdue_after());
+        let overdue = self.overdue_at(now, self.overdue);
         self.out
             .set(Timer::Renew, overdue.min(lease::renew_at(now, self.timeout())));
     }
@@ -199,10 +200,10 @@ impl SessionLease {
         least.unwrap_or(LEAST)
     }
 
-    /// How long the server may take to answer a probe.
-    fn overdue_after(&self) -> Duration {
+    /// When a probe of `start` is overdue, after so many that were.
+    fn overdue_at(&self, start: Instant, before: u32) -> Instant {
         let first = self.timeout().checked_div(OVERDUE_PARTS).unwrap_or_default();
-        first.saturating_mul(2_u32.saturating_pow(self.overdue))
+        start.plus(first.saturating_mul(before.saturating_add(1)))
     }
 
     /// Handles the outcome of a probe. Returns the notice for the machines, if there is one.
@@ -256,7 +257,9 @@ impl SessionLease {
     fn answered(&mut self, now: Instant, probe: Probe) -> Option<Notice> {
         let (_, timeouts) = self.session?;
         self.failures = 0;
-        self.overdue = 0;
+        if now < self.overdue_at(probe.start, 0) {
+            self.overdue = 0;
+        }
         let Follow { confirming, check } = self.proof.answered(now, probe, timeouts);
         if check {
             self.checked = None;

@@ -70,8 +70,12 @@ cases! { "zookeeper":
         "measured: client libraries notice after two thirds of the timeout, when the grant has ended";
     slow_server,
         "Several servers in turn answer no probe in time: the second one gets twice the time, and for the \
-         third one the hub asks for no other connection. An answer resets this.",
+         third one the hub asks for no other connection. An answer within an eighth resets this.",
         "each new connection gives a busy server even more work";
+    server_behind_a_slow_network,
+        "Each answer takes longer than an eighth of the timeout: the hub reconnects once, and then gives \
+         each probe the doubled time, until an answer comes within an eighth.",
+        "measured: the hub reconnected in every third of the timeout, and no acquire ended";
     extended_on_request,
         "The application extends the grant: the session is confirmed now, not at the next third. That \
          proves the confirmation before it, if this one is a quarter of the timeout old.";
@@ -322,6 +326,18 @@ fn slow_server(story: &mut Recorder) {
     story.timeout().returns(&["sync"]).done("sync");
     story.timeout().returns(&["sync"]).silence("sync");
     story.timeout().returns(&["reconnect"]);
+}
+
+fn server_behind_a_slow_network(story: &mut Recorder) {
+    let slow = 1_200_000;
+    warm(story);
+    story.timeout().returns(&["sync"]).silence("sync");
+    story.timeout().returns(&["reconnect"]).disconnected();
+    story.given(1).returns(&["sync"]).after(slow).done("sync");
+    story.timeout().returns(&["sync"]);
+    story.after(slow).done("sync").timeout().returns(&["sync"]);
+    story.after(400).done("sync").returns(&["sync"]);
+    story.silence("sync").timeout().returns(&["reconnect"]);
 }
 
 fn extended_on_request(story: &mut Recorder) {
