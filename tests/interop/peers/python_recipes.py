@@ -67,8 +67,9 @@ class Recipes:
         try:
             node = self._node(path, grant.fence)
         except NotHere:
-            # A session that has ended since the grant takes its node with it: then this raises Lost.
-            self._end(grant, grant.release)
+            # A session that has ended since the grant takes its node with it: then this raises Lost. A
+            # release alone need not, because the end of the session is a release, too.
+            self._end(grant, lambda: extend_and_release(grant))
             raise
         return Hold(
             kind,
@@ -214,6 +215,12 @@ class Recipes:
 
     def _run(self, what: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(what, self._loop).result()
+
+
+async def extend_and_release(grant: fencepost.asyncio.Grant) -> None:
+    """Raises LockLost if the grant has ended."""
+    await grant.extend()
+    await grant.release()
 
 
 def password(session: int) -> bytes:

@@ -38,7 +38,7 @@ class ThreadRecipes(Recipes):
             node = self._node(path, grant.fence)
         except NotHere:
             # As in Recipes.
-            reporting.end(grant.release)
+            reporting.end(lambda: extend_and_release(grant))
             raise
         return Hold(
             kind,
@@ -82,6 +82,12 @@ class Awaited:
     async def release(self) -> None:
         """See Grant."""
         self._grant.release()
+
+
+def extend_and_release(grant: fencepost.Grant) -> None:
+    """Raises LockLost if the grant has ended."""
+    grant.extend()
+    grant.release()
 
 
 class Reporting:
