@@ -21,10 +21,11 @@
 //! counts anew from the attempt to connect, and two checks prove that it leads.
 //!
 //! The hub gives the next unanswered probe twice the time. For the third one it asks for no connection, because a busy
-//! server would get even more work. An answer within an eighth resets this. If any answer did, the hub would
-//! reconnect again and again to a server that needs longer for each answer, and no acquire would end (measured). If the
-//! leader itself falls silent, the grant is lost all the same: the leader's followers answer no probe until they have
-//! elected another leader, which takes them `syncLimit` ticks.
+//! server would get even more work. An answer within an eighth resets this, except the first answer to a check on
+//! a connection. If any answer did, the hub would reconnect again and again, and no acquire would end (measured): to a
+//! server that needs longer for each answer; and to one that answers the first check at once, and the next one behind
+//! the lists of thousands of waiters. If the leader itself falls silent, the grant is lost all the same: the leader's
+//! followers answer no probe until they have elected another leader, which takes them `syncLimit` ticks.
 
 mod proof;
 #[cfg(feature = "states")]
@@ -67,7 +68,7 @@ pub struct SessionLease {
     failures: u32,
     #[cfg(feature = "states")]
     trail: crate::states::Trail<states::State>,
-    /// How many probes were overdue since the last answer within an eighth of the timeout.
+    /// How many probes were overdue since the last answer within an eighth of the timeout that counts.
     overdue: u32,
 }
 
@@ -257,12 +258,11 @@ impl SessionLease {
     fn answered(&mut self, now: Instant, probe: Probe) -> Option<Notice> {
         let (_, timeouts) = self.session?;
         self.failures = 0;
-        if now < self.overdue_at(probe.start, 0) {
-            self.overdue = 0;
-        }
         let Follow { confirming, check } = self.proof.answered(now, probe, timeouts);
         if check {
             self.checked = None;
+        } else if now < self.overdue_at(probe.start, 0) {
+            self.overdue = 0;
         }
         if core::mem::take(&mut self.again) || check || confirming {
             self.confirm(now);

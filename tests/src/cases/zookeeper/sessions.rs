@@ -19,6 +19,10 @@ cases! { "zookeeper":
         "There is no reconnect before the grant's end: lost by the client's clock, and the node is deleted \
          after the reconnect.",
         "CURATOR-206; measured: followers answer for 7.5 s after the leader has expired a session";
+    reconnects_before_a_crowd,
+        "Each connection answers the first check at once, and the next one behind the lists of thousands of \
+         waiters: the hub reconnects twice, and then waits for the answers.",
+        "measured with 2000 waiters on a busy machine: a reconnect every 16 s, and hardly a grant";
     holder_may_not_look,
         "After the reconnect the holder may not read its node: lost, because the node may be gone.";
     waiter_suspended_and_resumed,
@@ -95,6 +99,17 @@ fn holder_suspended_for_too_long(story: &mut Recorder) {
     story.after(20_000).given(1).returns(&["check", "delete"]);
     story.answer_routine().done("delete").returns(&[]);
     story.close(key).leaves(0);
+}
+
+fn reconnects_before_a_crowd(story: &mut Recorder) {
+    hold(story);
+    story.timeout().returns(&["check"]).silence("check");
+    for _ in 0..2 {
+        story.timeout().returns(&["reconnect"]).disconnected();
+        story.given(1).checked().returns(&["check"]).silence("check");
+    }
+    story.timeout().returns(&["lost lease-ended", "delete"]);
+    story.timeout().returns(&["check"]);
 }
 
 fn holder_may_not_look(story: &mut Recorder) {
