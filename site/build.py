@@ -146,7 +146,7 @@ def run(*command: str | Path) -> None:
 
 
 def build(destination: Path) -> None:
-    """Builds the site into a folder, whose former content goes once the new one is complete."""
+    """Builds the site, and then replaces the folder by it."""
     mdbook = ROOT / ".venv" / "bin" / "mdbook"
     if not mdbook.exists():
         raise BadPage(f"{mdbook} is missing: run tools/setup python")

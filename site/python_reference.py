@@ -15,7 +15,7 @@ import pdoc.render
 
 
 def members(of: pdoc.doc.Class) -> list[pdoc.doc.Doc[object]]:
-    """What a class has from the package."""
+    """The members of a class that the package defines."""
     return [each for each in of.members.values() if each.taken_from[0].startswith("fencepost")]
 
 

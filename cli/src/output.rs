@@ -17,7 +17,7 @@ pub(crate) fn print_with(write: impl FnOnce() -> io::Result<()>) -> io::Result<(
     unless_gone(write().and_then(|()| io::stdout().flush()))
 }
 
-/// What is said about a standard output that takes nothing.
+/// The error text for a standard output that cannot be written.
 pub(crate) fn unwritten(error: &io::Error) -> String {
     format!("cannot write to standard output: {error}")
 }

@@ -71,7 +71,7 @@ fn wrong_usage_is_one_line() {
     }
 }
 
-/// Who asks for help gets all of it.
+/// A user who asks for help gets the whole text.
 #[test]
 fn help_has_many_lines() {
     for arguments in [

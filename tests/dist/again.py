@@ -30,7 +30,7 @@ def is_of(name: str, parts: list[str]) -> bool:
 
 
 def compared(before: dict[str, str], now: dict[str, str]) -> dict[str, str]:
-    """What is to be said of each file that one of two builds has."""
+    """Compares two builds: the result for each file of either."""
     said = {}
     for name in sorted(before.keys() | now.keys()):
         if name not in now:

@@ -46,7 +46,7 @@ class Place:
             self.server.say("ACL", "SETUSER", "clerk", f"+{command}")
 
     def record(self, key: str) -> fencepost.Record:
-        """What is stored of an operation."""
+        """The stored record of an operation."""
         record = self.clerk.look(key)
         assert record is not None
         return record
@@ -160,7 +160,7 @@ def unextended(after: Records, before: Records) -> Iterator[tuple[str, dict[str,
 
 
 def result_of(ask: Callable[[], object]) -> object:
-    """What it returns, or what refuses it."""
+    """The result of a call, or the error that refuses it."""
     try:
         return ask()
     except fencepost.Refused as refused:

@@ -44,7 +44,7 @@ def build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def files(folder: Path) -> dict[str, str]:
-    """What is in a folder."""
+    """The names and texts of a folder's files."""
     return {path.name: path.read_text() for path in folder.iterdir()}
 
 

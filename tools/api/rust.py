@@ -1,6 +1,6 @@
 """What the published crates offer: each public item with its signature.
 
-A line that goes is a change that breaks programs. So the line of an enum, a struct or a trait names what a
+If a line is removed, the change breaks programs. So the line of an enum, a struct or a trait names what a
 program has to write out in full: all variants or fields, unless there are private ones or it is
 `#[non_exhaustive]`; and what an implementation has to have, unless the trait is sealed.
 """
@@ -30,7 +30,7 @@ def is_open(item: Json) -> bool:
 
 
 def mark(item: Json) -> str:
-    """What precedes the line of such an item."""
+    """The start of the line of an item that is open."""
     return "#[non_exhaustive] " if is_open(item) else ""
 
 

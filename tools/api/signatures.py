@@ -65,7 +65,7 @@ class Signatures:
         raise ValueError(f"a type of an unknown kind: {kind}")
 
     def arguments(self, given: Json) -> str:
-        """What a path has between angle brackets, or the parameters and the result of `Fn`."""
+        """The arguments of a path: those between angle brackets, or the parameters and the result of `Fn`."""
         if given is None:
             return ""
         if "parenthesized" in given:
@@ -93,7 +93,7 @@ class Signatures:
         return str(inner) if kind == "lifetime" else str(inner["expr"])
 
     def bounds(self, bounds: list[Json]) -> str:
-        """What a type has to be."""
+        """The bounds of a type parameter."""
         shown = []
         for bound in bounds:
             ((kind, inner),) = bound.items()

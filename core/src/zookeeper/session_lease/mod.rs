@@ -21,10 +21,10 @@
 //! counts anew from the attempt to connect, and two checks prove that it leads.
 //!
 //! The hub gives the next unanswered probe twice the time. For the third one it asks for no connection, because a busy
-//! server would get even more work. An answer within an eighth resets this, except the first answer to a check on
-//! a connection. If any answer did, the hub would reconnect again and again, and no acquire would end (measured): to a
-//! server that needs longer for each answer; and to one that answers the first check at once, and the next one behind
-//! the lists of thousands of waiters. If the leader itself falls silent, the grant is lost all the same: the leader's
+//! server would get even more work. An answer within an eighth resets this, except the first answer to a check
+//! after a move to another connection. If every answer reset it, the hub would reconnect again and again, and no acquire
+//! would end, in two cases (both measured): the server needs longer than an eighth for each answer; or it answers the
+//! first check at once, and the second one only after it has sent the lists of thousands of waiters. If the leader itself falls silent, the grant is lost all the same: the leader's
 //! followers answer no probe until they have elected another leader, which takes them `syncLimit` ticks.
 
 mod proof;
@@ -68,7 +68,7 @@ pub struct SessionLease {
     failures: u32,
     #[cfg(feature = "states")]
     trail: crate::states::Trail<states::State>,
-    /// How many probes were overdue since the last answer within an eighth of the timeout that counts.
+    /// How many probes were overdue since an answer has reset this: see [`answered`](Self::answered).
     overdue: u32,
 }
 
@@ -201,7 +201,7 @@ impl SessionLease {
         least.unwrap_or(LEAST)
     }
 
-    /// When a probe of `start` is overdue, after so many that were.
+    /// When a probe that was sent at `start` is overdue, if `before` others were overdue before it.
     fn overdue_at(&self, start: Instant, before: u32) -> Instant {
         let first = self.timeout().checked_div(OVERDUE_PARTS).unwrap_or_default();
         start.plus(first.saturating_mul(before.saturating_add(1)))
