@@ -103,6 +103,19 @@ def check_that_nothing_is_left(zookeeper: ZooKeeperBackend, kazoo: KazooClient |
     wait_until(lambda: left() == 0, "nothing is left", PATIENT)
 
 
+async def release_all(grants: list[fencepost.asyncio.Grant]) -> None:
+    """At once. On a busy machine the server may confirm later than a release waits: the client goes on."""
+    released = asyncio.gather(*(grant.release() for grant in grants), return_exceptions=True)
+    for result in await asyncio.wait_for(released, PATIENT):
+        assert result is None or isinstance(result, fencepost.ReleaseUnconfirmed)
+
+
+def release(grant: Any) -> None:
+    """The same for one grant of a client for threads."""
+    with suppress(fencepost.ReleaseUnconfirmed):
+        grant.release()
+
+
 async def hold_all(client: fencepost.asyncio.Client, count: int) -> list[fencepost.asyncio.Grant]:
     """As many locks, acquired at once."""
     locks = [client.lock(f"held-{number}") for number in range(count)]
@@ -113,7 +126,7 @@ async def hold_all(client: fencepost.asyncio.Client, count: int) -> list[fencepo
 async def test_a_burst(loop_client: fencepost.asyncio.Client) -> None:
     grants = await hold_all(loop_client, MANY)
     assert len(grants) == MANY
-    await asyncio.wait_for(asyncio.gather(*(grant.release() for grant in grants)), PATIENT)
+    await release_all(grants)
 
 
 async def test_a_restart_with_all_waiting(
@@ -137,7 +150,7 @@ async def test_a_restart_with_all_waiting(
     await asyncio.to_thread(wait_until, lambda: waiting() == MANY, "all are in a line", PATIENT)
     await asyncio.to_thread(restart, control)
     await asyncio.wait_for(asyncio.gather(*(grant.extend() for grant in first)), PATIENT)
-    await asyncio.wait_for(asyncio.gather(*(grant.release() for grant in first)), PATIENT)
+    await release_all(first)
     await asyncio.wait_for(asyncio.gather(*waiters), PATIENT)
     assert turns == MANY
 
@@ -147,7 +160,7 @@ async def test_a_restart_with_all_held(loop_client: fencepost.asyncio.Client, co
     await asyncio.to_thread(restart, control)
     await asyncio.wait_for(asyncio.gather(*(grant.extend() for grant in grants)), PATIENT)
     assert all(grant.is_valid for grant in grants)
-    await asyncio.wait_for(asyncio.gather(*(grant.release() for grant in grants)), PATIENT)
+    await release_all(grants)
 
 
 async def test_a_close_with_all_held(
@@ -181,7 +194,7 @@ def test_threads_wait_through_a_restart(
     wait_until(lambda: zookeeper.contenders("line") == THREADS + 1, "all are in the line", PATIENT)
     restart(control)
     first.extend()
-    first.release()
+    release(first)
     for waiter in waiters:
         waiter.join(PATIENT)
     assert len(turns) == THREADS
@@ -218,7 +231,7 @@ def test_threads_hold_all_through_a_restart(client: fencepost.Client, control: C
     restart(control)
     in_threads(lambda number: held[number].extend())
     assert all(grant.is_valid for grant in held)
-    in_threads(lambda number: held[number].release())
+    in_threads(lambda number: release(held[number]))
 
 
 def test_threads_close_with_all_held(
