@@ -94,6 +94,34 @@ describe("again", { concurrency: false }, () => {
       }
     }
   });
+
+  it("is the same contender beside other locks", async () => {
+    const locks = Array.from({ length: 40 }, () => client.lock(fresh()));
+    const owners = async () =>
+      Promise.all(
+        locks.map(async (lock) => {
+          const grant = await lock.acquire();
+          const [owner] = await holder(lock.name);
+          await grant.release();
+          return owner;
+        }),
+      );
+    assert.deepEqual(await owners(), await owners());
+  });
+
+  it("is another contender after very many other locks", async () => {
+    const lock = client.lock(fresh());
+    const owner = async () => {
+      const grant = await lock.acquire();
+      const [owner] = await holder(lock.name);
+      await grant.release();
+      return owner;
+    };
+    const first = await owner();
+    const others = Array.from({ length: 2100 }, () => client.lock(fresh()));
+    await Promise.all(others.map(async (other) => (await other.acquire()).release()));
+    assert.notEqual(await owner(), first);
+  });
 });
 
 /** The second of two grants. In a function of its own, so that no variable keeps the first. */

@@ -11,6 +11,7 @@ import type { Settings } from "../hub/hub.js";
 import type { ContenderData, Event } from "../hub/outputs.js";
 import type { RecordData } from "../hub/records.js";
 import { describe } from "./ends.js";
+import type { Item } from "./list.js";
 
 /** The state of a contender. */
 export type State = "waiting" | "held" | "releasing" | "released" | "found" | "lost" | "refused" | "closed";
@@ -64,6 +65,8 @@ export class Contender {
   extending: readonly Waiter[] = NO_WAITERS;
   /** The call that waits for a downgrade. */
   downgrading: Waiter | null = null;
+  /** When the call stops waiting that waits for the first connection, or for the release. */
+  deadline: Item<unknown> | null = null;
   /** Its grant, until it is registered with the finalizers. */
   fresh: object | null = null;
   #lost: Deferred<LockLost> | null = null;

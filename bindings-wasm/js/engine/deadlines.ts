@@ -6,12 +6,19 @@
 
 import { now } from "../clock.js";
 import type { Contender } from "./contender.js";
+import { List, remove } from "./list.js";
 
-/** Contenders with the same limit, oldest first. */
+/** When a call stops waiting for a contender. */
+interface Deadline {
+  readonly contender: Contender;
+  readonly until: number;
+}
+
+/** Contenders with the same limit, oldest first. A contender has at most one deadline. */
 export class Deadlines {
   readonly #within: number;
   readonly #late: (contender: Contender) => void;
-  readonly #waiting = new Map<Contender, number>();
+  readonly #waiting = new List<Deadline>();
 
   /** {@link ring} calls `late` for each contender that has waited for `within` ms. */
   constructor(within: number, late: (contender: Contender) => void) {
@@ -19,25 +26,15 @@ export class Deadlines {
     this.#late = late;
   }
 
-  get size(): number {
-    return this.#waiting.size;
-  }
-
   /** When the first one is due. */
   get next(): number | null {
-    for (const until of this.#waiting.values()) {
-      return until;
-    }
-    return null;
+    return this.#waiting.first?.value.until ?? null;
   }
 
   /** Adds a contender that has waited since that time. */
   add(contender: Contender, since: number): void {
-    this.#waiting.set(contender, since + this.#within);
-  }
-
-  delete(contender: Contender): void {
-    this.#waiting.delete(contender);
+    forgetDeadline(contender);
+    contender.deadline = this.#waiting.add({ contender, until: since + this.#within });
   }
 
   clear(): void {
@@ -46,12 +43,17 @@ export class Deadlines {
 
   ring(): void {
     const present = now();
-    for (const [contender, until] of this.#waiting) {
-      if (until > present) {
-        return;
-      }
-      this.#waiting.delete(contender);
-      this.#late(contender);
+    for (let { first } = this.#waiting; first !== null && first.value.until <= present; { first } = this.#waiting) {
+      remove(first);
+      this.#late(first.value.contender);
     }
+  }
+}
+
+/** No call waits for this contender any more. */
+export function forgetDeadline(contender: Contender): void {
+  if (contender.deadline !== null) {
+    remove(contender.deadline);
+    contender.deadline = null;
   }
 }

@@ -31,7 +31,6 @@ export class Engine implements Sink {
   readonly #driver: Driver;
   readonly #hub: Hub;
   readonly #schedule: Schedule;
-  readonly #contenders = new Map<number, Contender>();
   readonly #causes = new Causes(() => this.#driver.trouble);
   readonly #machines: Machines;
   readonly #background = new Background(() => this.#rest());
@@ -55,7 +54,7 @@ export class Engine implements Sink {
       pumped: () => this.#pumped(),
     });
     const timed = {
-      contenders: { [Symbol.iterator]: () => this.#contenders.values() },
+      contenders: () => this.#machines.contenders(),
       due: () => {
         this.put((hub, present) => hub.handleTimeout(present));
       },
@@ -89,10 +88,7 @@ export class Engine implements Sink {
     }
     // Not later than the hub's own deadline. If both have passed, the error that names the remedy comes first.
     const since = now();
-    const key = this.#reliance.ask(contender.lock, () => this.#machines.acquire(settings, acquireTimeout));
-    contender.key = key;
-    contender.settings = settings;
-    this.#contenders.set(key, contender);
+    this.#reliance.ask(contender.lock, () => this.#machines.acquire(contender, settings, acquireTimeout));
     this.#schedule.acquiring(contender, since);
     this.#pump.run();
   }
@@ -179,7 +175,7 @@ export class Engine implements Sink {
       return;
     }
     this.blame(id, failed);
-    for (const contender of [...this.#contenders.values()]) {
+    for (const contender of [...this.#machines.contenders()]) {
       if (endWaiting(contender, failed)) {
         this.#forget(contender);
       }
@@ -196,8 +192,8 @@ export class Engine implements Sink {
     this.#reliance.over = true;
     this.#schedule.closing();
     this.#schedule.clear();
-    endAll(this.#contenders.values(), failed);
-    this.#contenders.clear();
+    endAll(this.#machines.contenders(), failed);
+    this.#machines.clear();
     this.#idle.reached();
   }
 
@@ -253,10 +249,10 @@ export class Engine implements Sink {
   /** Releases everything. Returns how many releases the server has not confirmed, or has refused. */
   async #leave(): Promise<number> {
     this.#reliance.use(() => this.#hub.shutdown(now()));
-    for (const contender of [...this.#contenders.values()]) {
+    for (const contender of [...this.#machines.contenders()]) {
       contender.close();
     }
-    this.#contenders.clear();
+    this.#machines.clear();
     this.#schedule.closing();
     this.#pump.run();
     if (!this.#ended && this.#hub.pending > 0) {
@@ -273,13 +269,11 @@ export class Engine implements Sink {
    * first, with its next request.
    */
   #forget(contender: Contender): void {
-    const { key } = contender;
     this.#schedule.forget(contender);
-    if (this.#contenders.get(key) !== contender) {
-      return; // It had ended before. Its machine may serve the next contender.
+    if (!this.#machines.leave(contender)) {
+      return;
     }
-    this.#contenders.delete(key);
-    if (this.#machines.leave(contender)) {
+    if (this.#machines.isFull) {
       this.#closeMachines();
     }
     this.#background.want();
@@ -332,8 +326,8 @@ export class Engine implements Sink {
   }
 
   #onEvent(event: Event): void {
-    const contender = this.#contenders.get(event.key);
-    if (contender === undefined) {
+    const contender = this.#machines.serving(event.key);
+    if (contender === null) {
       return;
     }
     contender.onEvent(event, this.#causes.of(event), this.#driver.at);

@@ -1,6 +1,6 @@
 /**
- * Machines of the hub that serve no contender at present. One is kept for the next acquire of its lock; the others are
- * closed.
+ * The machines of the hub, and the contender that each of them serves. The machine of a lock waits for the next acquire
+ * of that lock; the others are closed.
  *
  * @module
  */
@@ -20,17 +20,23 @@ export type AcquireTimeout = number | null | "try";
  */
 const MOST_LEAVING = 64;
 
-interface Spare {
+/** At most so many locks have an idle machine. A machine and its settings take about 1.3 kB of the module's memory. */
+const MOST_IDLE = 2048;
+
+/** It stays in the tables as long as it is open: `list.ts` says what an entry costs that comes and goes. */
+interface Machine {
   readonly key: number;
-  readonly settings: Settings;
+  /** Null: it is idle, or waits to be closed. */
+  contender: Contender | null;
 }
 
 /** The machines of one hub. */
 export class Machines {
   readonly #hub: Hub;
   readonly #forget: (key: number) => void;
-  /** The machine whose lock was released last. The next acquire of the same lock is its next attempt. */
-  #spare: Spare | null = null;
+  readonly #machines = new Map<number, Machine>();
+  /** The machine of a lock, by the lock's settings, oldest first. If it is idle, the next acquire is its next attempt. */
+  readonly #ofLocks = new Map<Settings, Machine>();
   /** Machines that serve no contender, and have to be closed. */
   readonly #leaving: number[] = [];
 
@@ -40,10 +46,25 @@ export class Machines {
     this.#forget = forget;
   }
 
+  /** The contender that a machine serves. */
+  serving(key: number): Contender | null {
+    return this.#machines.get(key)?.contender ?? null;
+  }
+
+  /** Contenders that a call waits for, or that have a grant. */
+  *contenders(): Generator<Contender> {
+    for (const { contender } of this.#machines.values()) {
+      if (contender !== null) {
+        yield contender;
+      }
+    }
+  }
+
   /** Begins an acquire with a machine. If the hub refuses the call, it closes the machine. */
-  acquire(settings: Settings, acquireTimeout: AcquireTimeout): number {
+  acquire(contender: Contender, settings: Settings, acquireTimeout: AcquireTimeout): void {
     const present = now();
-    const key = this.#take(present, settings);
+    const machine = this.#take(present, settings);
+    const { key } = machine;
     try {
       if (acquireTimeout === "try") {
         this.#hub.tryAcquire(present, key);
@@ -52,35 +73,77 @@ export class Machines {
       }
     } catch (error) {
       if (isRefusal(error)) {
-        this.#hub.close(present, key);
+        this.#drop(machine, settings);
+        this.#close(present, key);
       }
       throw error;
     }
-    return key;
+    machine.contender = contender;
+    contender.key = key;
+    contender.settings = settings;
   }
 
-  /** Takes an idle machine that was used for this lock, or opens a new one. */
-  #take(present: number, settings: Settings): number {
-    const spare = this.#spare;
-    if (spare?.settings === settings) {
-      this.#spare = null;
-      return spare.key;
+  /** Takes the idle machine of this lock, or opens a new one. */
+  #take(present: number, settings: Settings): Machine {
+    const idle = this.#ofLocks.get(settings);
+    if (idle?.contender === null) {
+      return idle;
     }
-    return this.#hub.open(present, settings, contenderId(), seed());
+    const key = this.#hub.open(present, settings, contenderId(), seed());
+    const machine = { key, contender: null };
+    this.#machines.set(key, machine);
+    return machine;
   }
 
-  /** A contender has ended. Returns whether so many machines wait that they have to be closed now. */
-  leave({ key, state, settings, isClaim }: Contender): boolean {
-    let over: number | undefined = key;
+  /** A contender has ended. Returns false if it had ended before; its machine may serve the next contender. */
+  leave(contender: Contender): boolean {
+    const { key, state, settings, isClaim } = contender;
+    const machine = this.#machines.get(key);
+    if (machine?.contender !== contender || settings === null) {
+      return false;
+    }
+    machine.contender = null;
     // The machine of an owner's hold may serve other holds. A claim's operation is not claimed again.
-    if (state === "released" && settings?.hasOwner === false && !isClaim) {
-      over = this.#spare?.key;
+    if (state === "released" && !settings.hasOwner && !isClaim && this.#keep(machine, settings)) {
       this.#forget(key);
-      this.#spare = { key, settings };
+    } else {
+      this.#drop(machine, settings);
+      this.#leaving.push(key);
     }
-    if (over !== undefined) {
-      this.#leaving.push(over);
+    return true;
+  }
+
+  /** Keeps a machine for its lock, unless the lock has another idle one. */
+  #keep(machine: Machine, settings: Settings): boolean {
+    const kept = this.#ofLocks.get(settings);
+    if (kept?.contender === null) {
+      return kept === machine;
     }
+    if (kept === undefined && this.#ofLocks.size >= MOST_IDLE) {
+      this.#dropOldest();
+    }
+    this.#ofLocks.set(settings, machine);
+    return true;
+  }
+
+  #dropOldest(): void {
+    for (const [settings, oldest] of this.#ofLocks) {
+      this.#ofLocks.delete(settings);
+      if (oldest.contender === null) {
+        this.#leaving.push(oldest.key);
+      }
+      return;
+    }
+  }
+
+  #drop(machine: Machine, settings: Settings): void {
+    if (this.#ofLocks.get(settings) === machine) {
+      this.#ofLocks.delete(settings);
+    }
+  }
+
+  /** Whether so many machines wait to be closed that this has to happen now. */
+  get isFull(): boolean {
     return this.#leaving.length >= MOST_LEAVING;
   }
 
@@ -91,11 +154,22 @@ export class Machines {
     }
     const present = now();
     for (const key of this.#leaving.splice(0)) {
-      const unused = this.#hub.close(present, key);
+      const unused = this.#close(present, key);
       if (unused !== undefined) {
         this.#forget(unused);
       }
     }
     return true;
+  }
+
+  #close(present: number, key: number): number | undefined {
+    this.#machines.delete(key);
+    return this.#hub.close(present, key);
+  }
+
+  /** The hub is closed, or was given up. */
+  clear(): void {
+    this.#machines.clear();
+    this.#ofLocks.clear();
   }
 }

@@ -8,7 +8,7 @@
 import { now } from "../clock.js";
 import { ReleaseUnconfirmed } from "../errors.js";
 import type { Contender } from "./contender.js";
-import { Deadlines } from "./deadlines.js";
+import { Deadlines, forgetDeadline } from "./deadlines.js";
 import { Alarm, Grace } from "./timers.js";
 
 /**
@@ -26,7 +26,7 @@ export const CLOSE_TIME = 250;
 /** The engine, as the timers see it. */
 export interface Timed {
   /** Contenders that a call waits for, or that have a grant. */
-  readonly contenders: Iterable<Contender>;
+  contenders(): Iterable<Contender>;
   /** A timer of the hub may be due. */
   due(): void;
   /** An acquire has waited too long for the first connection. */
@@ -68,8 +68,7 @@ export class Schedule {
 
   /** No call waits for this contender any more. */
   forget(contender: Contender): void {
-    this.#unconfirmed.delete(contender);
-    this.#early?.delete(contender);
+    forgetDeadline(contender);
   }
 
   /** The driver has reached a server. */
@@ -118,8 +117,8 @@ export class Schedule {
    * once.
    */
   #mayWait(): boolean {
-    let waits = this.#unconfirmed.size > 0;
-    for (const contender of this.#timed.contenders) {
+    let waits = this.#unconfirmed.next !== null;
+    for (const contender of this.#timed.contenders()) {
       if (contender.state === "held" && !contender.valid) {
         return false;
       }

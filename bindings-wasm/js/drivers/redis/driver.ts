@@ -14,7 +14,7 @@ import type { Command, RedisCommand } from "../../hub/outputs.js";
 import { type Borrowed, type Classified, type Library, Unsent } from "./library.js";
 import { OnDemand } from "./on-demand.js";
 import { Subscriptions } from "./subscriptions.js";
-import { type Fail, Unanswered } from "./unanswered.js";
+import { Unanswered } from "./unanswered.js";
 
 /** Carries out commands for Redis. */
 export class RedisDriver implements Driver {
@@ -25,7 +25,7 @@ export class RedisDriver implements Driver {
   readonly #library: Library;
   readonly #borrowed: Borrowed | null;
   readonly #calls: OnDemand;
-  readonly #unanswered: Unanswered;
+  readonly #unanswered: Unanswered<RedisCommand>;
   readonly #subscriptions: Subscriptions;
   /** Calls that wait for the connection. */
   readonly #unsent = new Set<RedisCommand>();
@@ -48,7 +48,12 @@ export class RedisDriver implements Driver {
       trouble: (error) => this.#sink.trouble(error),
       gone: () => undefined,
     });
-    this.#unanswered = new Unanswered(() => this.#calls.drop());
+    this.#unanswered = new Unanswered((error, commands) => {
+      this.#calls.drop();
+      for (const command of commands) {
+        this.#failed(command, this.#silence(error), { failure: "unknown" });
+      }
+    });
     this.#subscriptions = new Subscriptions(library, {
       listening: (id) => {
         this.#subscribing.delete(id);
@@ -174,17 +179,16 @@ export class RedisDriver implements Driver {
 
   #expect(command: RedisCommand, answer: Promise<RedisValue>): void {
     const { id } = command;
-    const fail: Fail = (error) => this.#failed(command, this.#silence(error), { failure: "unknown" });
-    this.#unanswered.begin(fail);
+    const request = this.#unanswered.begin(command);
     answer.then(
       (value) => {
-        if (this.#unanswered.settle(fail)) {
+        if (this.#unanswered.settle(request)) {
           this.#arrived();
           this.#sink.put((hub, now) => hub.reply(now, id, value), id);
         }
       },
       (error: unknown) => {
-        if (this.#unanswered.settle(fail)) {
+        if (this.#unanswered.settle(request)) {
           const classified = this.#classifyError(error);
           if ("reply" in classified && isFromReplica(classified.reply.message)) {
             this.#leave();

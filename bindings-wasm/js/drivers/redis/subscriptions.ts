@@ -11,7 +11,7 @@ import type { Argument } from "../../hub/arguments.js";
 import type { Library } from "./library.js";
 import { bytes } from "./library.js";
 import { OnDemand } from "./on-demand.js";
-import { type Fail, Unanswered } from "./unanswered.js";
+import { Unanswered } from "./unanswered.js";
 
 /** How often to send a PING, in ms: no call waits for an answer on a connection with subscriptions. */
 const HEARTBEAT = 5000;
@@ -37,7 +37,7 @@ interface Subscription {
 export class Subscriptions {
   readonly #subscriber: Subscriber;
   readonly #connection: OnDemand;
-  readonly #unanswered: Unanswered;
+  readonly #unanswered: Unanswered<(error: Error) => void>;
   /** The command that subscribed. */
   readonly #known = new Map<number, Subscription>();
   /** The change in flight on each channel: see {@link #after}. */
@@ -52,7 +52,12 @@ export class Subscriptions {
       trouble: () => undefined,
       gone: () => this.#deaf(),
     });
-    this.#unanswered = new Unanswered(() => this.drop());
+    this.#unanswered = new Unanswered((error, rejects) => {
+      this.drop();
+      for (const reject of rejects) {
+        reject(error);
+      }
+    });
   }
 
   subscribe(id: number, channel: Argument): void {
@@ -148,11 +153,10 @@ export class Subscriptions {
 
   #expect<T>(answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject: (error: unknown) => void) => {
-      const fail: Fail = reject;
-      this.#unanswered.begin(fail);
+      const request = this.#unanswered.begin(reject);
       answer
         .finally(() => {
-          this.#unanswered.settle(fail);
+          this.#unanswered.settle(request);
         })
         .then(resolve, reject);
     });

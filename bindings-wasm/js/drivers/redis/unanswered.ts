@@ -6,6 +6,7 @@
  */
 
 import { now } from "../../clock.js";
+import { type Item, List, remove } from "../../engine/list.js";
 import { deadline } from "../../engine/timers.js";
 
 /**
@@ -18,38 +19,35 @@ export const SILENT_AFTER = 4900;
 /** The same for a client that closes. It waits for 5 s, and has to make another connection within them. */
 export const SILENT_AT_CLOSE = 1000;
 
-/** Called when an answer is overdue. */
-export type Fail = (error: Error) => void;
-
 /** The answers owed on one connection after another. */
-export class Unanswered {
-  readonly #silent: (error: Error) => void;
-  readonly #unanswered = new Set<Fail>();
+export class Unanswered<T> {
+  readonly #silent: (error: Error, requests: T[]) => void;
+  readonly #unanswered = new List<T>();
   #limit = SILENT_AFTER;
   /** When the server last answered, or owed no answer. */
   #since = 0;
   #cancel: (() => void) | null = null;
 
-  /** `silent` is called when an answer is overdue. */
-  constructor(silent: (error: Error) => void) {
+  /** `silent` is called when an answer is overdue, with the requests that have none. */
+  constructor(silent: (error: Error, requests: T[]) => void) {
     this.#silent = silent;
   }
 
-  /** A request is sent. */
-  begin(fail: Fail): void {
-    if (this.#unanswered.size === 0) {
+  /** A request is sent. Returns what {@link settle} takes. */
+  begin(request: T): Item<T> {
+    if (this.#unanswered.first === null) {
       this.#since = now();
     }
-    this.#unanswered.add(fail);
     if (this.#cancel === null) {
       this.#watch(this.#limit);
     }
+    return this.#unanswered.add(request);
   }
 
   /** An answer has arrived, or none will. Returns whether a request still waits for it. */
-  settle(fail: Fail): boolean {
+  settle(request: Item<T>): boolean {
     this.#since = now();
-    return this.#unanswered.delete(fail);
+    return remove(request);
   }
 
   /** From now on, an answer is overdue earlier. */
@@ -57,7 +55,7 @@ export class Unanswered {
     this.#limit = SILENT_AT_CLOSE;
     this.#cancel?.();
     this.#cancel = null;
-    if (this.#unanswered.size > 0) {
+    if (this.#unanswered.first !== null) {
       this.#watch(this.#limit);
     }
   }
@@ -71,7 +69,7 @@ export class Unanswered {
   #watch(delay: number): void {
     this.#cancel = deadline(delay, () => {
       this.#cancel = null;
-      if (this.#unanswered.size === 0) {
+      if (this.#unanswered.first === null) {
         return;
       }
       const left = this.#limit - (now() - this.#since);
@@ -80,12 +78,7 @@ export class Unanswered {
         return;
       }
       const error = new Error(`the connection is open, but the server has not answered for ${this.#limit} ms`);
-      const failed = [...this.#unanswered];
-      this.#unanswered.clear();
-      this.#silent(error);
-      for (const fail of failed) {
-        fail(error);
-      }
+      this.#silent(error, this.#unanswered.clear());
     });
   }
 }
