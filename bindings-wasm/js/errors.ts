@@ -66,6 +66,19 @@ export class InProgress extends NotAcquired {
   }
 }
 
+/** The key belongs to another operation, or to the same one with another fingerprint or binding. Nothing has run. */
+export class Mismatch extends Refused {
+  override readonly name = "Mismatch";
+}
+
+/**
+ * The lease of an earlier attempt has ended without a result, and the policy is not to run the operation again. It may
+ * have run: find out, then settle or forget its record.
+ */
+export class Indeterminate extends Refused {
+  override readonly name = "Indeterminate";
+}
+
 /** The value has another version than an update expects: read it, and update it again. */
 export class Conflict extends Refused {
   override readonly name = "Conflict";

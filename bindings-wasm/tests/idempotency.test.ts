@@ -11,7 +11,9 @@ import {
   type Idempotency,
   type IdempotencyOptions,
   InProgress,
+  Indeterminate,
   LockLost,
+  Mismatch,
   NotAcquired,
   Refused,
   connect,
@@ -23,7 +25,10 @@ import { type NodeRedisClient, fresh, nodeRedisAt } from "./support/backends.js"
 import { isConfig, isMisuse } from "./support/errors.js";
 import { address, eventually } from "./support/servers.js";
 
-const refused = (kind: string) => (error: unknown) => error instanceof Refused && error.kind === kind;
+const refused =
+  (kind: string, type = Refused) =>
+  (error: unknown) =>
+    error instanceof type && error instanceof Refused && error.kind === kind;
 const lost = (kind: string) => (error: unknown) => error instanceof LockLost && error.kind === kind;
 const text = (bytes: Uint8Array | null) => bytes && new TextDecoder().decode(bytes);
 
@@ -73,7 +78,7 @@ describe("idempotency", { concurrency: false }, () => {
     assert.deepEqual(again.result, ALL);
     await assert.rejects(again.complete("other"), isMisuse("not-held"));
     await again[Symbol.asyncDispose]();
-    await assert.rejects(operations.claim("order-17", { fingerprint: "other" }), refused("mismatch"));
+    await assert.rejects(operations.claim("order-17", { fingerprint: "other" }), refused("mismatch", Mismatch));
   });
 
   it("takes bytes through ioredis, too", async () => {
@@ -97,7 +102,7 @@ describe("idempotency", { concurrency: false }, () => {
   it("asks the operator what became of an operation", async () => {
     const operations = payments({ onLeaseEnd: "indeterminate" });
     await (await operations.claim("order-17")).leave();
-    await assert.rejects(operations.claim("order-17"), refused("indeterminate"));
+    await assert.rejects(operations.claim("order-17"), refused("indeterminate", Indeterminate));
     const seen = await operations.look("order-17");
     assert.ok(seen !== null);
     assert.deepEqual([seen.state, seen.policy], ["running", "indeterminate"]);

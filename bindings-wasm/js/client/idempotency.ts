@@ -101,10 +101,10 @@ export class Idempotency {
    * Claims the operation `key`: waits while another attempt runs it. The claim is {@link Claim.replayed} if there is a
    * result.
    *
-   * @throws InProgress if another attempt has run it for the whole timeout, or now, if the claim does not wait; Refused:
-   * `mismatch` for another fingerprint, `indeterminate` if an earlier attempt has ended without a result and
-   * `onLeaseEnd` says so, no permission, no server within the timeout; ConfigError for a key or an option that is not
-   * valid; the signal's reason, if the signal is aborted.
+   * @throws InProgress if another attempt has run it for the whole timeout, or now, if the claim does not wait; Mismatch
+   * for another fingerprint; Indeterminate if an earlier attempt has ended without a result and `onLeaseEnd` says so;
+   * Refused: no permission, no server within the timeout; ConfigError for a key or an option that is not valid; the
+   * signal's reason, if the signal is aborted.
    */
   async claim(key: string, options?: ClaimOptions): Promise<Claim> {
     known(options, "fingerprint", ...WAITS);
@@ -115,8 +115,8 @@ export class Idempotency {
   /**
    * Claims the operation of a token that {@link issue} has made.
    *
-   * @throws as {@link claim} does; Refused `unknown-token` for a token that was not issued or has expired, `mismatch` for
-   * another binding.
+   * @throws as {@link claim} does; Mismatch for another binding; Refused `unknown-token` for a token that was not issued or
+   * has expired.
    */
   async consume(token: string, options: TokenOptions): Promise<Claim> {
     required(options, "binding", "fingerprint", ...WAITS);
@@ -129,7 +129,7 @@ export class Idempotency {
    * Makes a token, which may be consumed once within `life` ms (ten minutes). It is as secret as the program makes it:
    * `crypto.randomUUID()`, for example.
    *
-   * @throws Refused if the token is known with another binding; ConfigError.
+   * @throws Mismatch if the token is known with another binding; Refused; ConfigError.
    */
   async issue(token: string, options: { readonly binding: Bytes; readonly life?: number | undefined }): Promise<void> {
     required(options, "binding", "life");

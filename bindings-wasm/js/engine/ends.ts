@@ -8,7 +8,9 @@ import {
   Conflict,
   type FencepostError,
   InProgress,
+  Indeterminate,
   LockLost,
+  Mismatch,
   NotAcquired,
   Refused,
   named,
@@ -34,6 +36,10 @@ export function describe(lock: string, { event, reason, cause }: Ended, native: 
       return new NotAcquired(code, kind, message, options);
     case "in-progress":
       return new InProgress(code, kind, message, options, cause.retryAfter);
+    case "mismatch":
+      return new Mismatch(code, kind, message, options);
+    case "indeterminate":
+      return new Indeterminate(code, kind, message, options);
     case "conflict":
       return new Conflict(code, kind, message, options, cause.record);
     default:
