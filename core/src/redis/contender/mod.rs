@@ -303,10 +303,14 @@ impl Contender {
         }
     }
 
-    /// Sends the script again after a delay.
+    /// Sends the script again after a delay. A holder waits at most an eighth of its lease, because a short lease would
+    /// end during a longer delay.
     fn retry_later(&mut self, now: Instant) {
         self.running = None;
-        let wait = self.jitter.backoff(self.acquire.failures);
+        let mut wait = self.jitter.backoff(self.acquire.failures);
+        if self.is_held() {
+            wait = wait.min(self.subject.lease().ttl / 8);
+        }
         self.acquire.failures = self.acquire.failures.saturating_add(1);
         self.out.set_after(Timer::Retry, now, wait);
     }

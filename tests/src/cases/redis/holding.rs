@@ -20,6 +20,10 @@ cases! { "redis":
         "The server refuses to renew, temporarily or permanently: the renewal is repeated until the grant \
          ends.",
         "redisson#775; READONLY after a failover";
+    short_lease_in_an_outage,
+        "The connection is lost while the client holds a short lease: the client tries to renew it often \
+         enough to keep the lock when the connection is back.",
+        "a fixed back-off of up to 1.5 s: a lease of 2.4 s ended during it";
     late_renewal,
         "A renewal is answered after the grant's end, before the driver has reported the timeout: the grant \
          stays ended.",
@@ -85,6 +89,17 @@ fn renewal_refused(story: &mut Recorder) {
         .redis_error("call", readonly);
     story.returns(&[]).waits_for(Some("validity")).timeout();
     story.returns(&["lost lease-ended", "call"]);
+}
+
+fn short_lease_in_an_outage(story: &mut Recorder) {
+    let key = open_with(story, "ttl", json!(2_400_000));
+    story.acquire(key).granted(FENCE);
+    story.timeout().returns(&["call"]);
+    for _ in 0..8 {
+        story.fail("call", "not-sent").waits_for(Some("retry"));
+        story.timeout().returns(&["call"]);
+    }
+    story.own().returns(&["extended"]);
 }
 
 fn late_renewal(story: &mut Recorder) {
