@@ -95,7 +95,7 @@ fn short_lease_in_an_outage(story: &mut Recorder) {
     let key = open_with(story, "ttl", json!(2_400_000));
     story.acquire(key).granted(FENCE);
     story.timeout().returns(&["call"]);
-    for _ in 0..8 {
+    for _ in 0..9 {
         story.fail("call", "not-sent").waits_for(Some("retry"));
         story.timeout().returns(&["call"]);
     }
