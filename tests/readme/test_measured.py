@@ -1,4 +1,4 @@
-"""The measured table of a page has the figures of the benchmark's last run."""
+"""The measured tables of a page have the figures of the benchmark's last run."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 from running import ROOT
 
-PAGE = ROOT / "docs" / "how-to" / "choose-a-server.md"
-RESULTS = json.loads((ROOT / "bench" / "results" / "latest.json").read_text())["results"]
+GUIDE = "docs/how-to/choose-a-server.md"
+
+
+def results(file: str) -> Any:
+    return json.loads((ROOT / "bench" / "results" / file).read_text())["results"]
+
+
+RESULTS = results("latest.json")
 
 #: What a row shows: the server, the kind, and the subjects of Rust, C, Python and JavaScript.
 ROWS = [
@@ -22,6 +28,17 @@ ROWS = [
     ("redis", "mutex", ("rust", "c", "python", "node-redis")),
 ]
 NAMES = {"zookeeper": "ZooKeeper", "redis": "Redis"}
+
+
+#: The clients of the benchmark, as a reader knows them.
+CLIENTS = {
+    "rust": "Rust",
+    "c": "C",
+    "asyncio": "Python (asyncio)",
+    "javascript": "JavaScript",
+    "node-redis": "JavaScript (node-redis)",
+    "ioredis": "JavaScript (ioredis)",
+}
 
 
 def median(family: str, scenario: str, subject: str | None, digits: int) -> str:
@@ -49,8 +66,24 @@ def handoff() -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("table", [alone, handoff])
-def test_the_table_has_the_figures_of_the_benchmark(table: Callable[[], list[str]]) -> None:
+def many() -> list[str]:
+    """The table of many tasks on one client: the time of a cycle, divided by that of the raw client."""
+    found = results("many.json")
+    tasks = (1, 16, 256, 2000)
+    heads = ["server", "client", *(f"{number} task{'s' * (number > 1)}" for number in tasks)]
+    lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+    for family, subjects in found.items():
+        for subject, loads in subjects["many"].items():
+            raw = f"{subject}-raw"
+            if any(raw in load["ratios"] for load in loads):
+                ratios = [load["ratios"].get(raw) for load in loads]
+                cells = ["-" if ratio is None else f"{ratio['median']:.2f}" for ratio in ratios]
+                lines.append(f"| {NAMES[family]} | {CLIENTS[subject]} | {' | '.join(cells)} |")
+    return lines
+
+
+@pytest.mark.parametrize(("page", "table"), [(GUIDE, alone), (GUIDE, handoff), ("bench/README.md", many)])
+def test_the_table_has_the_figures_of_the_benchmark(page: str, table: Callable[[], list[str]]) -> None:
     begin = f"<!-- measured: {table.__name__} -->\n"
-    written = PAGE.read_text().split(begin)[1].split("<!-- measured: end -->")[0]
+    written = (ROOT / page).read_text().split(begin)[1].split("<!-- measured: end -->")[0]
     assert written.splitlines() == table()
