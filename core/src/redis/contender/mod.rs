@@ -309,7 +309,8 @@ impl Contender {
         self.running = None;
         let mut wait = self.jitter.backoff(self.acquire.failures);
         if self.is_held() {
-            wait = wait.min(self.subject.lease().ttl / 8);
+            let eighth = self.subject.lease().ttl.checked_div(8).unwrap_or_default();
+            wait = wait.min(eighth);
         }
         self.acquire.failures = self.acquire.failures.saturating_add(1);
         self.out.set_after(Timer::Retry, now, wait);
