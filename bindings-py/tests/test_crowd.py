@@ -104,14 +104,14 @@ def check_that_nothing_is_left(zookeeper: ZooKeeperBackend, kazoo: KazooClient |
 
 
 async def release_all(grants: list[fencepost.asyncio.Grant]) -> None:
-    """At once. On a busy machine the server may confirm later than a release waits: the client goes on."""
+    """Releases all at once. A busy server may confirm later than a release waits: the client goes on."""
     released = asyncio.gather(*(grant.release() for grant in grants), return_exceptions=True)
     for result in await asyncio.wait_for(released, PATIENT):
         assert result is None or isinstance(result, fencepost.ReleaseUnconfirmed)
 
 
 def release(grant: Any) -> None:
-    """The same for one grant of a client for threads."""
+    """Releases one grant of a client for threads. A busy server may confirm later, too."""
     with suppress(fencepost.ReleaseUnconfirmed):
         grant.release()
 

@@ -28,7 +28,7 @@ import { address, eventually } from "./support/servers.js";
 const refused =
   (kind: string, type = Refused) =>
   (error: unknown) =>
-    error instanceof type && error instanceof Refused && error.kind === kind;
+    error instanceof type && error.kind === kind;
 const lost = (kind: string) => (error: unknown) => error instanceof LockLost && error.kind === kind;
 const text = (bytes: Uint8Array | null) => bytes && new TextDecoder().decode(bytes);
 

@@ -36,9 +36,14 @@ BLOCK = re.compile(
 )
 
 
+def source(path: str) -> str:
+    """The text of a file of the project."""
+    return (ROOT / path).read_text()
+
+
 def blocks(guide: str) -> list[tuple[str, str]]:
     """A guide's snippets, each with its language."""
-    text = (ROOT / guide).read_text()
+    text = source(guide)
     return re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
 
 

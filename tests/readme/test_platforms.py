@@ -6,13 +6,9 @@ import json
 import re
 
 import pytest
-from running import ROOT
+from running import source
 
-PAGE = (ROOT / "docs" / "reference" / "platforms.md").read_text()
-
-
-def source(path: str) -> str:
-    return (ROOT / path).read_text()
+PAGE = source("docs/reference/platforms.md")
 
 
 def one(path: str, pattern: str) -> str:

@@ -12,20 +12,16 @@ import fencepost
 import fencepost.asyncio
 import pytest
 from fencepost.hub import Settings
-from running import ROOT
+from running import ROOT, source
 
-ERRORS = (ROOT / "docs" / "reference" / "errors.md").read_text()
-OPTIONS = (ROOT / "docs" / "reference" / "options.md").read_text()
+ERRORS = source("docs/reference/errors.md")
+OPTIONS = source("docs/reference/options.md")
 
 
 @pytest.fixture
 def client() -> Iterator[fencepost.Client]:
     with fencepost.connect("memory:") as client:
         yield client
-
-
-def source(path: str) -> str:
-    return (ROOT / path).read_text()
 
 
 def documented() -> dict[int, str]:

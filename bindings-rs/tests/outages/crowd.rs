@@ -74,7 +74,7 @@ async fn release_all(grants: Vec<Grant>) -> Vec<Result<(), Error>> {
     all(grants.into_iter().map(Grant::release).collect()).await
 }
 
-/// Closes a client. On a busy machine, too, a close waits five seconds and no longer.
+/// Closes a client. A close waits at most five seconds, in which a busy server may not confirm everything.
 async fn close(client: Client) {
     let closed = in_time(client.close()).await;
     assert!(
@@ -95,7 +95,6 @@ async fn a_burst_is_served(url: &str, connect: impl AsyncFn(&str) -> Client) {
 }
 
 /// What a server knows of the locks after its restart.
-#[derive(Clone, Copy, PartialEq, Eq)]
 enum AfterRestart {
     Kept,
     Forgotten,

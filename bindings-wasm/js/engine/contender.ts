@@ -65,7 +65,7 @@ export class Contender {
   extending: readonly Waiter[] = NO_WAITERS;
   /** The call that waits for a downgrade. */
   downgrading: Waiter | null = null;
-  /** When the call stops waiting that waits for the first connection, or for the release. */
+  /** Its item in the list of those that wait for the first connection, or for the confirmation of a release. */
   deadline: Item<unknown> | null = null;
   /** Its grant, until it is registered with the finalizers. */
   fresh: object | null = null;

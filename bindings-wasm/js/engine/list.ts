@@ -1,9 +1,9 @@
 /**
  * A list from which any item can be removed.
  *
- * In place of it, a Set or a Map would get a new table again and again, because members come and go with each request.
- * If the garbage collector has moved a table to the old generation, that table keeps its successors and all their
- * members alive, until V8 collects the old generation. That took a quarter of the time of an acquire and release.
+ * A Set or a Map whose members come and go with each request gets a new table again and again. If the garbage collector
+ * has moved a table to the old generation, that table keeps its successors and all their members alive, until V8
+ * collects the old generation. That took a quarter of the processor's time of an acquire and release.
  *
  * @module
  */

@@ -23,7 +23,7 @@ const MOST_LEAVING = 64;
 /** At most so many locks have an idle machine. A machine and its settings take about 1.3 kB of the module's memory. */
 const MOST_IDLE = 2048;
 
-/** It stays in the tables as long as it is open: `list.ts` says what an entry costs that comes and goes. */
+/** A machine stays in the tables as long as it is open. `list.ts` says what entries cost that come and go. */
 interface Machine {
   readonly key: number;
   /** Null: it is idle, or waits to be closed. */
@@ -36,7 +36,7 @@ export class Machines {
   readonly #forget: (key: number) => void;
   readonly #machines = new Map<number, Machine>();
   /** The machine of a lock, by the lock's settings, oldest first. If it is idle, the next acquire is its next attempt. */
-  readonly #ofLocks = new Map<Settings, Machine>();
+  readonly #bySettings = new Map<Settings, Machine>();
   /** Machines that serve no contender, and have to be closed. */
   readonly #leaving: number[] = [];
 
@@ -85,7 +85,7 @@ export class Machines {
 
   /** Takes the idle machine of this lock, or opens a new one. */
   #take(present: number, settings: Settings): Machine {
-    const idle = this.#ofLocks.get(settings);
+    const idle = this.#bySettings.get(settings);
     if (idle?.contender === null) {
       return idle;
     }
@@ -115,20 +115,20 @@ export class Machines {
 
   /** Keeps a machine for its lock, unless the lock has another idle one. */
   #keep(machine: Machine, settings: Settings): boolean {
-    const kept = this.#ofLocks.get(settings);
+    const kept = this.#bySettings.get(settings);
     if (kept?.contender === null) {
       return kept === machine;
     }
-    if (kept === undefined && this.#ofLocks.size >= MOST_IDLE) {
+    if (kept === undefined && this.#bySettings.size >= MOST_IDLE) {
       this.#dropOldest();
     }
-    this.#ofLocks.set(settings, machine);
+    this.#bySettings.set(settings, machine);
     return true;
   }
 
   #dropOldest(): void {
-    for (const [settings, oldest] of this.#ofLocks) {
-      this.#ofLocks.delete(settings);
+    for (const [settings, oldest] of this.#bySettings) {
+      this.#bySettings.delete(settings);
       if (oldest.contender === null) {
         this.#leaving.push(oldest.key);
       }
@@ -137,8 +137,8 @@ export class Machines {
   }
 
   #drop(machine: Machine, settings: Settings): void {
-    if (this.#ofLocks.get(settings) === machine) {
-      this.#ofLocks.delete(settings);
+    if (this.#bySettings.get(settings) === machine) {
+      this.#bySettings.delete(settings);
     }
   }
 
@@ -170,6 +170,6 @@ export class Machines {
   /** The hub is closed, or was given up. */
   clear(): void {
     this.#machines.clear();
-    this.#ofLocks.clear();
+    this.#bySettings.clear();
   }
 }
