@@ -6,7 +6,7 @@ SUITE := $(CURDIR)/tools/suite
 SEEDS := 500000
 FIRST := 1
 SERVERS := python3 $(CURDIR)/tests/servers run --
-# For crowds, which have a time limit: ZooKeeper with the optimising compiler of the JVM.
+# For the tests with crowds, which have a time limit: ZooKeeper with the optimising compiler of the JVM.
 FAST_SERVERS := python3 $(CURDIR)/tests/servers run --optimise --
 
 .DEFAULT_GOAL := help
@@ -28,12 +28,13 @@ test: ## install what is missing, build all bindings, start the servers, run eve
 setup: ## install what this machine lacks (apt, rustup, pip, npm)
 	tools/setup all
 
-# Two processors are kept busy: cargo itself cannot, where all crates are put together as one.
+# Two builds at a time: cargo alone uses only one processor while it links all crates into one.
 build: ## build the bindings of all languages
 	$(MAKE) --no-print-directory --jobs 2 build-debug build-release
 	$(MAKE) --no-print-directory build-mixed build-interop build-conformance
 
-# Only what has the same packages and features shares the libraries that it stands on: they are compiled once for all that is here.
+# Cargo compiles a dependency once for all commands with the same packages and features, so the commands use these
+# lists.
 CORE := --package fencepost-core --package fencepost-models --package fencepost-tests --all-features
 WITHOUT_TLS := --package fencepost --no-default-features --features zookeeper,redis --test memory
 RUST := --package fencepost --package fencepost-cli --package fencepost-bench --features fencepost/servers,fencepost-cli/servers
@@ -53,14 +54,15 @@ build-release:
 build-rust:
 	cargo build $(RUST) --lib --bins --examples
 
-# The programs of the tests in Rust: a suite that compiles would keep others waiting for the compiler's lock.
+# Compiles the test programs in Rust. A suite that compiles would make others wait for cargo's lock.
 build-tests:
 	cargo test --quiet $(RUST) --no-run
 	cargo test --quiet $(WITHOUT_TLS) --no-run
 	cargo test --quiet $(CORE) --no-run
 	cargo test --quiet --profile proof --package fencepost-simulator --features servers --no-run
 
-# The client's tests with the oldest versions of the client libraries, in a lock file of their own, by the oldest compiler.
+# The client's tests with the oldest versions of the client libraries, from a separate lock file, with the oldest
+# compiler.
 MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 OLDEST := --quiet --locked --manifest-path bindings-rs/tests/oldest/Cargo.toml --target-dir build/rust-oldest --test servers --test outages
 build-oldest:
@@ -70,22 +72,22 @@ build-oldest:
 build-py: build-wheels
 	.venv/bin/pip install --quiet --no-deps --force-reinstall build/wheels/here/fencepost-*$(shell uname -m).whl
 
-# The wheel for this machine, and the source distribution, in build/wheels/here: build/dist has a release, or nothing.
+# The wheel for this machine, and the source distribution, in build/wheels/here: build/dist is only for a release.
 build-wheels:
 	$(PYTHON) tools/dist wheels here
 
 wheels: ## build the Python wheels for all platforms, and the source distribution, into build/dist
 	$(PYTHON) tools/dist wheels
 
-dist: setup ## build all that a release consists of into build/dist, from a clean tree; UNCLEAN=yes builds it from any
+dist: setup ## build all artefacts of a release into build/dist, from a clean tree; UNCLEAN=yes accepts any tree
 	tools/setup release
 	$(PYTHON) tools/dist $(if $(UNCLEAN),--unclean)
 
-test-dist: setup ## install what `make dist` has built, alone, and test it; ARGS="again" builds it once more and compares the bytes
+test-dist: setup ## install only what `make dist` has built, and test it; ARGS="again" builds it once more and compares the bytes
 	tools/setup release
 	$(PYTHON) tests/dist $(ARGS)
 
-api: build-wasm ## write what programs may use into tests/api, for each language
+api: build-wasm ## write the public API of each language into tests/api
 	$(PYTHON) tools/api
 
 build-wasm:
@@ -113,7 +115,7 @@ build-conformance: build-c build-rust
 	$(CC) -std=c99 -Wall -Wextra -Wpedantic -Werror -O2 tests/conformance/peers/c/*.c -o build/conformance/c_peer -pthread \
 	    $$(PKG_CONFIG_PATH=build/c/lib/pkgconfig pkg-config --cflags --libs fencepost-client) -Wl,-rpath,$(CURDIR)/build/c/lib
 
-# The tests take the worker that build-rust has built: they need no optimised one.
+# The tests use the worker that build-rust has built: they need no optimised one.
 build-bench: build-bench-others
 	cargo build --release --package fencepost-bench
 
@@ -124,10 +126,10 @@ build-bench-others: build-c build-bench-java
 build-bench-java:
 	javac -Xlint:all -Werror --release 17 -d build/bench/java -cp 'build/jars/*' bench/java/*.java
 
-# The suites of the languages wait, for sessions to end above all, so up to four of them run at a time, the longest first.
-# On a slow machine, servers and clients would then get no processor for so long that sessions end: the next suite starts
-# only while the load average is below LOAD. The suites that compute get the processor time that the others leave, and
-# hardly more.
+# The suites of the languages mostly wait (for sessions to end), so up to four of them run at a time, the longest first.
+# On a slow machine, servers and clients could then get no processor for so long that sessions end. So the next suite
+# starts only while the load average is below LOAD. The suites that compute run at low priority, on the processor time
+# that the others leave.
 LOAD := 6
 # A suite that fails does not stop the others. tools/closing-lines then fails, and names all suites that have failed.
 suites: export GO_ON := yes
@@ -136,7 +138,7 @@ suites:
 	$(MAKE) --no-print-directory --jobs 2 computing-suites waiting-suites
 	tools/closing-lines
 
-waiting-suites: # the suites of the languages; those in which servers fail; thousands of locks
+waiting-suites: # the suites of the languages; those with server faults; thousands of locks
 	$(MAKE) --no-print-directory --jobs 4 --load-average $(LOAD) --output-sync=line c-suite python-suite javascript-suite http-suite \
 	    rust-suite servers-suite rust-oldest-suite bench-suite documents-suite conformance-suite shared-suite
 	$(MAKE) --no-print-directory --jobs 2 --load-average $(LOAD) --output-sync=line faults-suite interop-suite
@@ -177,11 +179,11 @@ shared-suite:
 conformance-suite:
 	$(SERVERS) $(SUITE) conformance $(PYTHON) -m pytest -q -n 3 tests/conformance
 
-# Two at a time: both of the long ones run all programs for a moment.
+# Two at a time: each of the two long tests runs all programs for a moment.
 bench-suite:
 	$(SERVERS) $(SUITE) bench $(PYTHON) -m pytest -q -n 2 --maxschedchunk 1 bench/tests
 
-# What is installed and read: packages, documents and the site.
+# Tests of what users install and read: packages, documents and the site.
 documents-suite:
 	CARGO_PROFILE_DEV_DEBUG=line-tables-only $(SERVERS) $(SUITE) readme $(PYTHON) -m pytest -q tests/readme
 	$(SERVERS) $(SUITE) terminal $(PYTHON) -m pytest -q cli/tests/terminal
@@ -189,7 +191,7 @@ documents-suite:
 	$(SUITE) release $(PYTHON) -m pytest -q tests/release
 	$(SUITE) playground node site/playground/test.mjs
 
-# The servers that the tests stand on, and other servers than Redis itself.
+# Tests of the servers that the other tests use, and tests with other servers than Redis itself.
 servers-suite:
 	$(SUITE) servers $(PYTHON) -m pytest -q tests/servers
 	$(SUITE) redis-servers $(PYTHON) -m pytest -q tests/redis-servers
@@ -198,9 +200,10 @@ servers-suite:
 http-suite:
 	python3 tests/servers run --redis 2 -- $(SUITE) http $(PYTHON) -m pytest -q tests/http
 
-# Two of them at a time, and no other suite but those that compute: two thousand locks are held at once, and released within
-# the time of a close, and a client closes in time over a silent connection. `make matrix` runs Rust's with the oldest
-# versions of the client libraries, too. Rust's is last: cargo waits while the linters compile.
+# Two of them at a time, and no other suites except those that compute. They hold two thousand locks at once and release
+# them within the time limit of a close, and close a client in time over a silent connection. `make matrix` runs Rust's
+# with the oldest versions of the client libraries, too. Rust's suite is last, because cargo waits while the linters
+# compile.
 python-crowds:
 	cd bindings-py && $(FAST_SERVERS) $(SUITE) python-crowds ../$(PYTHON) -m pytest -q tests/test_crowd.py
 	$(FAST_SERVERS) $(SUITE) rust-crowds cargo test $(RUST) --test outages -- --test-threads 2 crowd::
@@ -209,7 +212,8 @@ crowds-suite:
 	$(FAST_SERVERS) $(SUITE) javascript-crowds npm --prefix bindings-wasm test --silent -- crowd silence
 	$(SUITE) c-crowds make --no-print-directory -C bindings-c test-crowds
 
-# Members and sessions end by faults alone, so at most one other suite runs beside these, and none while the machine is busy.
+# In these tests, members and sessions must end only by injected faults. So at most one other suite runs at the same
+# time, and none while the machine is busy.
 faults-suite:
 	$(SUITE) faults $(PYTHON) -m pytest -q tests/faults
 
@@ -219,7 +223,7 @@ interop-suite:
 	$(SERVERS) $(SUITE) operations $(PYTHON) -m pytest -q tests/operations
 
 matrix: ## the explorer's largest cases; all pairs of clients with all kinds of locks; all versions of ZooKeeper and of Python's client libraries; more random inputs
-	$(SUITE) explorer cargo test --quiet --profile proof --package fencepost-simulator --test explorer -- --ignored
+	$(SUITE) explorer cargo test --quiet --profile proof --package fencepost-simulator --test explorer --test operations -- --ignored
 	$(SUITE) faults $(PYTHON) -m pytest -q --full-product tests/faults
 	$(SUITE) interop $(PYTHON) -m pytest -q -n 4 --full-product tests/interop
 	cd bindings-py && $(SUITE) python-versions ../$(PYTHON) -m pytest -q -n 3 -m '' tests/test_versions.py
@@ -227,16 +231,16 @@ matrix: ## the explorer's largest cases; all pairs of clients with all kinds of 
 	FENCEPOST_CASES=3000 $(SUITE) javascript-fuzz npm --prefix bindings-wasm test --silent -- fuzz
 	$(FAST_SERVERS) $(SUITE) rust-oldest-crowds cargo +$(MSRV) test $(OLDEST) -- --test-threads 2 crowd::
 
-# What people have written: REPORT.md is the simulator's.
+# Pages that people write. The simulator writes REPORT.md.
 GUIDES = $(shell find . \( -name node_modules -o -name target -o -name '.?*' -o -name build \) -prune -o -name '*.md' -not -name REPORT.md -print)
 
 site: build-py build-wasm ## build the documentation's site into build/site
 	.venv/bin/python site/build.py build/site
 
-pages: ## write the pages that show runs of the simulator: the gallery of wrong locks, and the sequence diagrams
+pages: ## write the pages that show runs of the simulator: the gallery of wrong locks and the sequence diagrams
 	tools/pages
 
-options: ## write the options of locks, in all languages and the reference, and its errors, from the core's tables
+options: ## write the lock options of all languages, and the reference's options and errors, from the core's tables
 	cargo run --quiet --package fencepost-bindgen -- options
 	cargo fmt --package fencepost
 
@@ -287,20 +291,21 @@ lint: ## formatting and lints of every language
 soak: ## run SEEDS seeds (500000) of every machine in the simulator, and add to the report
 	cargo run --quiet --release --package fencepost-simulator -- soak --first $(FIRST) --seeds $(SEEDS) --report tests/simulator/REPORT.md
 
-deletions: ## delete one safety check after the other in a copy, and demand that the proof detects each
+deletions: ## delete one safety check after the other in a copy, and check that the proof detects each
 	$(PYTHON) tests/deletions
 
-# Two steps: suites of some seconds run on every mutant, and the simulator on those that are left. Before, both have to pass on the core as it is.
-# The profile is the one with which compiling and running together take the least time.
+# Two steps: suites of some seconds run on every mutant, and the simulator runs on the mutants that survive. First, both
+# must pass on the unchanged core. With this profile, compiling and running together take the least time.
 MUTATED := PATH=$(CURDIR)/build/cargo-mutants/bin:$$PATH CARGO_INCREMENTAL=1 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_DEV_OPT_LEVEL=1 FENCEPOST_CASES=1000
 MUTATE := $(MUTATED) cargo mutants --package fencepost-core --colors never --baseline skip
 SIMULATED := --test explorer --test scenarios --test simulator --test states --test operations --test claims -- every_machine every_scenario \
     contender session_lease semaphore multi_lock inspection string shared_grant single_step list_of_names redis_two single_three \
     zookeeper_three_without machines_on an_operation rare_things the_scripts the_machines
-# --re alone does not leave out the fields of other files. Mutants that are left, or that run into a timeout, are no failure of the tool.
+# --re alone does not exclude the fields of other files, so --file names the files. Exit codes 2 and 3 mean that mutants
+# survived or timed out: no failure of the tool.
 UNLESS_BROKEN := || [ $$? -eq 2 -o $$? -eq 3 ]
 
-mutants: ## change each place of the core in a copy, and list the changes that suites of two minutes do not detect; SHARD=k/n takes a part
+mutants: ## change each place of the core in a copy, and list the changes that the tests do not detect; SHARD=k/n runs a part
 	tools/setup mutants
 	rm -rf build/mutants
 	mkdir -p build/mutants/quick build/mutants/simulated
@@ -315,7 +320,7 @@ mutants: ## change each place of the core in a copy, and list the changes that s
 	    cat survivors.txt quick/mutants.out/{caught,missed,timeout}.txt | awk -v left="$$(wc -l < survivors.txt)" \
 	    'END { all = NR - left; printf "%d of %d mutants killed: %.1f %%. The others are in build/mutants/survivors.txt.\n", all - left, all, 100 * (all - left) / all }'
 
-bench: build build-bench ## measure a machine's step, and side by side with the raw clients and the peers
+bench: build build-bench ## measure a step of a machine, and compare with the raw clients and the peers
 	cargo bench --quiet --package fencepost-tests
 	python3 tests/servers run --optimise --zookeeper --redis 1 -- $(PYTHON) bench $(ARGS)
 

@@ -23,7 +23,7 @@ from stubs import modules  # noqa: E402
 
 
 class Unreadable(Exception):
-    """A tool cannot read its sources; its text says why."""
+    """A tool cannot read its sources; the text is the reason."""
 
 
 Run = Callable[..., None]
@@ -44,7 +44,7 @@ SUMMARY = re.compile(r'<p class="Pp">(.*?)</p>', re.DOTALL)
 
 
 def build(into: Path, run: Run) -> None:
-    """Writes all references into a folder. The Python package and the JavaScript package have been built."""
+    """Writes all references into a folder. Build the Python package and the JavaScript package first."""
     python(into / "python", run)
     javascript(into / "javascript", run)
     rust(into / "rust", run)
@@ -61,7 +61,7 @@ def javascript(into: Path, run: Run) -> None:
     """By TypeDoc: each subpath of the package that has types of its own."""
     package = ROOT / "bindings-wasm"
     subpaths = json.loads((package / "package.json").read_text())["exports"]
-    # In this order: what several subpaths have is described in the first one.
+    # In this order: TypeDoc describes an item of several subpaths in the first one.
     entries = [
         package / "js" / types.removeprefix("./dist/cjs/").replace(".d.ts", ".ts")
         for types in map(_types, subpaths.values())
@@ -90,14 +90,14 @@ def _types(targets: str | dict[str, str | dict[str, str]]) -> str:
 
 def rust(into: Path, run: Run) -> None:
     """By rustdoc: the published libraries."""
-    # A folder of its own: others may write into that of the other builds meanwhile.
+    # A separate folder, because other builds may write into the usual one meanwhile.
     target = ROOT / "target" / "site"
-    # Each after those that it uses: rustdoc links to the pages of a crate only if they are there.
+    # Each crate after the crates that it uses: rustdoc links to the pages of a crate only if they exist.
     for package, features in CRATES.items():
         command = ["cargo", "doc", "--quiet", "--no-deps", "--package", package]
         run(*command, "--features", ",".join(features), "--target-dir", target)
     shutil.move(target / "doc", into)
-    # Some pages of rustdoc lead to a first page, which it does not make.
+    # Some pages of rustdoc link to a first page, which rustdoc does not make.
     crates = [f'<li><a href="{name}/index.html">{name}</a></li>' for name in map(_crate, CRATES)]
     (into / "index.html").write_text("\n".join(_page("The Rust crates", ["<ul>", *crates, "</ul>"])))
 
@@ -140,7 +140,7 @@ def html_of(page: Path) -> str:
 
 
 def _linked(text: str, names: set[str]) -> str:
-    """A page whose functions lead to their pages."""
+    """The page with links from the functions to their pages."""
 
     def link(found: re.Match[str]) -> str:
         return f'<a href="{found[1]}.html">{found[0]}</a>' if found[1] in names else found[0]

@@ -32,7 +32,7 @@ BESIDE = {
 IMAGES = {".svg", ".png"}
 FENCE = re.compile(r"^(```.*?^```$)", re.MULTILINE | re.DOTALL)
 PLAYGROUND = re.compile(r"^<!-- playground: .*?^<!-- end of the playground -->$", re.MULTILINE | re.DOTALL)
-#: The page's program fills it. No line of it is empty, because Markdown would end the block there.
+#: The page's program fills this element. It has no empty line, because Markdown would end the block there.
 PLACE = """<div id="fencepost-playground"><p>The playground needs JavaScript and WebAssembly.</p></div>
 <link rel="stylesheet" href="playground/code/main.css">
 <script type="module" src="playground/code/main.js"></script>"""
@@ -42,11 +42,11 @@ HEADING = re.compile(r"^# (.*)$", re.MULTILINE)
 
 
 class BadPage(Exception):
-    """A page that cannot be part of the site; its text says why."""
+    """A page that cannot be part of the site; the text is the reason."""
 
 
 def places() -> dict[str, str]:
-    """All pages of the site: their paths in the repository, and in the site."""
+    """All pages of the site: the paths in the repository, with those in the site."""
     docs = ROOT / "docs"
     found = {str(page.relative_to(ROOT)): str(page.relative_to(docs)) for page in sorted(docs.rglob("*.md"))}
     found["docs/README.md"] = "index.md"
@@ -70,7 +70,7 @@ def replace_links(text: str, change: Callable[[str], str]) -> str:
 
 
 def drawn(found: re.Match[str]) -> str:
-    """A diagram in the place of its source, which can be unfolded for those who read it as text."""
+    """A diagram in the place of its source. Readers can unfold the source to read it as text."""
     source = f"```text\n{found[1]}```"
     return f"{draw(found[1])}\n\n<details><summary>The same as text</summary>\n\n{source}\n\n</details>"
 
@@ -82,7 +82,8 @@ def stage(into: Path) -> None:
     for page, place in pages.items():
 
         def change(link: str, page: str = page, place: str = place) -> str:
-            # The README of a package is read without the repository, too, and so has whole addresses.
+            # The README of a package is also read outside of the repository, so its links are complete
+            # addresses.
             folder = "" if link.startswith(sources) else os.path.dirname(page)
             path, mark, anchor = link.removeprefix(sources).partition("#")
             if not path or re.match(r"[a-z]+:", path):
@@ -138,7 +139,7 @@ def summary(pages: dict[str, str]) -> str:
 
 
 def run(*command: str | Path) -> None:
-    """Runs a program. An error, if it fails or warns."""
+    """Runs a program. Raises an error if it fails or warns."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     said = done.stdout + done.stderr
     if done.returncode != 0 or "WARN" in said or "ERROR" in said:
@@ -146,7 +147,7 @@ def run(*command: str | Path) -> None:
 
 
 def build(destination: Path) -> None:
-    """Builds the site, and then replaces the folder by it."""
+    """Builds the site, and then replaces the folder."""
     mdbook = ROOT / ".venv" / "bin" / "mdbook"
     if not mdbook.exists():
         raise BadPage(f"{mdbook} is missing: run tools/setup python")
@@ -158,7 +159,7 @@ def build(destination: Path) -> None:
             raise BadPage(f"{needed} is missing: run make build-wasm")
     destination = destination.resolve()
     destination.parent.mkdir(parents=True, exist_ok=True)
-    # Beside it, because a folder can only be renamed within one file system.
+    # Beside the destination, because a folder can only be renamed within one file system.
     with tempfile.TemporaryDirectory(prefix=f".{destination.name}-", dir=destination.parent) as folder:
         source, made, former = (Path(folder) / name for name in ("source", "made", "former"))
         source.mkdir()
@@ -174,7 +175,7 @@ def build(destination: Path) -> None:
 
 
 def main() -> int:
-    """Returns the exit code."""
+    """Builds the site, and returns the exit code."""
     if len(sys.argv) != 2:
         print("usage: python site/build.py DESTINATION", file=sys.stderr)
         return 2

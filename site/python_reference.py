@@ -1,7 +1,7 @@
 """pdoc for the Python package: `python site/python_reference.py DESTINATION MODULE...`.
 
-The public classes have most of their methods from private ones, whose members pdoc leaves out. Here a class
-has all members that the package defines.
+The public classes inherit most of their methods from private ones, whose members pdoc omits. With this
+program, the page of a class has all members that the package defines.
 """
 
 from __future__ import annotations

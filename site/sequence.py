@@ -1,6 +1,6 @@
 """Draws the sequence diagrams of the pages: the part of mermaid's language that tools/pages writes, as SVG.
 
-mermaid itself would need a browser, and 150 MB of packages, for a few diagrams of arrows and notes.
+mermaid itself would need a browser and 150 MB of packages for a few diagrams with arrows and notes.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ NOTE = re.compile(r"Note over (\w+)(?:,(\w+))?: (.*)")
 
 
 class NotDrawn(Exception):
-    """A line of a diagram that is not understood."""
+    """A line of a diagram that this program does not support."""
 
 
 @dataclass
 class Drawing:
-    """A diagram while it grows downwards."""
+    """A diagram under construction, from top to bottom."""
 
     actors: list[str] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Drawing:
 
 
 def draw(source: str) -> str:
-    """The SVG of a diagram. It has no empty lines, so that it can stand in Markdown."""
+    """The SVG of a diagram. It has no empty lines, so that it can be part of a Markdown page."""
     drawing = Drawing()
     for line in filter(None, map(str.strip, source.splitlines())):
         if line == "sequenceDiagram":

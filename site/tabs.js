@@ -54,7 +54,7 @@
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
       if (step === undefined) return;
       event.preventDefault();
-      // The page's own script turns pages with these keys.
+      // mdBook's script changes the page on these keys.
       event.stopPropagation();
       const at = group.findIndex((tab) => tab.button === document.activeElement);
       const next = group[(at + step + group.length) % group.length];
@@ -79,10 +79,10 @@
     try {
       localStorage.setItem(KEY, language);
     } catch {
-      // A browser may keep nothing; then the choice holds for this page.
+      // A browser may refuse to store the choice; then it applies to this page only.
     }
     show(language);
-    // Groups above may have changed their height: the button stays where it was.
+    // Groups above may have changed their height: keep the button at its position in the window.
     window.scrollBy(0, button.getBoundingClientRect().top - before);
   }
 

@@ -1,5 +1,5 @@
-/* A key that is there while it is held, and a channel. A waiter listens, and its acquire returns with the message; it
- * sets the key only after that moment was noted. */
+/* A key that exists while it is held, and a channel. A waiter subscribes, and its acquire returns when the message
+ * arrives; the waiter sets the key only after it has noted that time. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static redisReply *receive(void) {
     return reply;
 }
 
-/* Reads the replies to releases that no caller has waited for. */
+/* Reads and discards the messages of releases that no acquire waited for. */
 static void forget(void) {
     const char *ping[] = {"PING"};
     int last = 0;

@@ -1,5 +1,5 @@
-/* One node that is there while it is held. A waiter watches it, and its acquire returns with the watch event; it makes
- * the node anew only after that moment was noted, so that the next hand-off finds it there. */
+/* One node that exists while it is held. A waiter watches it, and its acquire returns with the watch event; the waiter
+ * creates the node again only after it has noted that time, so that the next hand-off finds the node. */
 #include <stdio.h>
 
 #include "raw.h"

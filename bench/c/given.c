@@ -10,8 +10,8 @@
 static void *library;
 static zhandle_t *handle;
 
-/* Loaded for this subject only: in a program that is linked with libzookeeper_mt, fencepost takes it for addresses too.
- */
+/* Loaded for this subject only: in a program that is linked with libzookeeper_mt, fencepost uses that library for
+ addresses too. */
 static void find(const char *name, void *function) {
     void *symbol;
     if (!library && !(library = dlopen("libfencepost-zookeeper.so.0", RTLD_NOW | RTLD_LOCAL)))

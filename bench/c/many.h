@@ -4,10 +4,10 @@
 
 #include "worker.h"
 
-/* Gives a lock of that name on the client that all share. It is never closed. */
+/* Returns a lock with that name on the client that all threads share. The lock is never closed. */
 typedef lock (*opening)(const char *name);
 
-/* Says "ready" and obeys until "quit". */
+/* Prints "ready" and runs commands until "quit". */
 int serve_many(opening another, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* Takes locks on command, with fencepost. usage: worker KIND URL LOCK */
+/* Acquires locks on command, with fencepost. usage: worker KIND URL LOCK */
 #include <fencepost-client.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "ours_operation.h"
 #include "worker.h"
 
-/* A lock, and the grant of who holds it. */
+/* A lock, and the holder's grant. */
 typedef struct held {
     fencepost_lock *lock;
     fencepost_grant *grant;
@@ -41,7 +41,7 @@ static void end(void *self) {
     given_close();
 }
 
-/* What is taken. A semaphore has one permit. */
+/* The kinds of locks. A semaphore has one permit. */
 static const struct {
     const char *name;
     fencepost_options options;

@@ -6,7 +6,7 @@
 
 #include "worker.h"
 
-/* Takes the client, and closes it. */
+/* Takes ownership of the client, and closes it. */
 lock ours_operation(fencepost_client *client, const char *url, const char *scope);
 
 #endif

@@ -1,4 +1,4 @@
-/* Takes locks on command, with the client libraries alone. usage: raw KIND URL LOCK */
+/* Acquires locks on command, with the client libraries alone. usage: raw KIND URL LOCK */
 #include "raw.h"
 
 #include <string.h>

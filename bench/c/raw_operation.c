@@ -26,7 +26,7 @@ static void take_next(char key[OPERATION_KEY], unsigned long *number) {
 
 static void run(int count, const char **arguments, const size_t *sizes, const char *wanted) {
     redisReply *reply = redisCommandArgv(connection, count, arguments, sizes);
-    /* A cycle that does nothing would be quick. */
+    /* A cycle that fails must not count as a fast one. */
     if (!reply || reply->type != REDIS_REPLY_ARRAY || reply->elements == 0 || strcmp(reply->element[0]->str, wanted))
         fail(wanted, reply && reply->str ? reply->str : connection->errstr);
     freeReplyObject(reply);
@@ -89,7 +89,7 @@ static void claim_on_zookeeper(void *self) {
     zoo_op_t steps[2];
     (void)self;
     take_next(key, &number);
-    /* The directories are there: the benchmark makes them. */
+    /* The directories exist: the benchmark makes them. */
     snprintf(record, sizeof record, "/fencepost/%s/%02lx/%s", scope, number % 256, key);
     snprintf(lease, sizeof lease, "%s/%s", record, attempt);
     int size = write_data(data, sizeof data, "running", "");

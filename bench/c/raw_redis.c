@@ -11,20 +11,20 @@
 
 typedef struct raw {
     char name[128], fence[160], channel[160];
-    /* Each acquire is a new attempt: a server refuses one that has been released. */
+    /* Each acquire is a new attempt: a server rejects an attempt that was already released. */
     unsigned long attempts;
     char attempt[64], tombstone[256];
 } raw;
 
 static redisContext *connection;
-/* The connection that locks of many threads share; NULL: there is one lock. */
+/* The connection that the locks of many threads share; NULL if there is one lock. */
 static rd_shared *shared;
 static char acquire_sha[41], release_sha[41];
 static unsigned long contenders;
 
 static void run(int count, const char **arguments) {
     redisReply *reply = shared ? rd_shared_call(shared, count, arguments) : rd_call(connection, count, arguments);
-    /* A cycle that does nothing would be quick. */
+    /* A cycle that fails must not count as a fast one. */
     if (reply->type != REDIS_REPLY_ARRAY || reply->elements == 0 || reply->element[0]->integer != 1) {
         fail("script", "it has refused");
     }

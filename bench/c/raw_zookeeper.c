@@ -12,7 +12,7 @@ typedef struct raw {
 
 static const char DATA[] = "0000000000000000000000000000000000";
 
-/* The connection that locks of many threads share. */
+/* The connection that the locks of many threads share. */
 static zk shared;
 
 static void check(raw *own, const char *what) {

@@ -7,9 +7,9 @@
 #include "worker.h"
 
 redisContext *rd_open(const address *at);
-/* A reply that is no error; to be freed. */
+/* Returns a reply that is not an error. The caller frees it. */
 redisReply *rd_call(redisContext *c, int count, const char **arguments);
-/* Has the server know the script, and gives the SHA-1 by which it does. */
+/* Loads the script into the server, and writes its SHA-1 to `sha`. */
 void rd_load(redisContext *c, const char *text, char sha[41]);
 
 #endif

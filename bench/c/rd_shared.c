@@ -27,7 +27,7 @@ rd_shared *rd_share(redisContext *c) {
     return s;
 }
 
-/* Gives the replies that have been read to those who wait for them. */
+/* Passes the replies that were read to the threads that wait for them. */
 static void distribute(rd_shared *s) {
     void *reply = NULL;
     while (s->first && redisGetReplyFromReader(s->c, &reply) == REDIS_OK && reply) {
@@ -59,7 +59,8 @@ redisReply *rd_shared_call(rd_shared *s, int count, const char **arguments) {
             pthread_cond_wait(&own.answered, &s->mutex);
             continue;
         }
-        /* One thread reads for all: reading touches nothing that writing does. */
+        /* One thread reads for all. Reading and writing use different parts of the context, so others can write
+         * meanwhile. */
         s->reading = 1;
         pthread_mutex_unlock(&s->mutex);
         int read = redisBufferRead(s->c);
@@ -69,7 +70,7 @@ redisReply *rd_shared_call(rd_shared *s, int count, const char **arguments) {
             fail("reply", s->c->errstr);
         distribute(s);
     }
-    /* The thread that is first in line reads on. */
+    /* The thread that waits for the earliest reply continues to read. */
     if (s->first && !s->reading)
         pthread_cond_signal(&s->first->answered);
     pthread_mutex_unlock(&s->mutex);

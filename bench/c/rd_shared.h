@@ -1,4 +1,4 @@
-/* One hiredis connection for many threads: requests of several are under way at once. */
+/* One hiredis connection for many threads: requests of several threads are pending at once. */
 #ifndef BENCH_RD_SHARED_H
 #define BENCH_RD_SHARED_H
 
@@ -6,9 +6,9 @@
 
 typedef struct rd_shared rd_shared;
 
-/* Shares a connection from now on. */
+/* Makes a connection shared. */
 rd_shared *rd_share(redisContext *c);
-/* A reply that is no error; to be freed. */
+/* Returns a reply that is not an error. The caller frees it. */
 redisReply *rd_shared_call(rd_shared *s, int count, const char **arguments);
 
 #endif

@@ -1,16 +1,16 @@
-/* The worker's side of the protocol (../README.md): a program gives it a lock, and calls serve. */
+/* The worker's side of the protocol (../README.md): a program passes a lock to serve. */
 #ifndef BENCH_WORKER_H
 #define BENCH_WORKER_H
 
 #include <stdint.h>
 
-/* A way to take a lock. Any error ends the program by `fail`. */
+/* A way to acquire a lock. Any error ends the program by `fail`. */
 typedef struct lock {
     void (*acquire)(void *self);
     void (*release)(void *self);
     void (*close)(void *self);
-    /* The moment at which the last acquire or release counts as returned or called, where that is not the call itself;
-     * else NULL. */
+    /* The time at which the last acquire counts as returned, or the last release as called. NULL if these are the times
+     * of the calls themselves. */
     int64_t (*moment)(void *self);
     void *self;
 } lock;
@@ -28,7 +28,7 @@ void read_address(const char *url, address *out);
 /* Nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share. */
 int64_t clock_ns(void);
 
-/* Says "ready" and obeys until "quit". */
+/* Prints "ready" and runs commands until "quit". */
 int serve(const lock *l);
 
 /* Ends the program with a message. */

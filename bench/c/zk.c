@@ -120,7 +120,7 @@ void zk_open(zk *z, const address *at, const char *name) {
     z->handle = zookeeper_init2(hosts, session, at->session_timeout, NULL, z, ZOO_NO_LOG_CLIENTENV, NULL);
     if (!z->handle)
         fail(hosts, "zookeeper_init2");
-    /* As fencepost's driver has it: by default, names are resolved anew several times for each request. */
+    /* As in fencepost's driver: by default, the library resolves names again several times for each request. */
     zoo_set_servers_resolution_delay(z->handle, -1);
     struct timespec limit;
     clock_gettime(CLOCK_REALTIME, &limit);

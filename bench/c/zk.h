@@ -1,4 +1,4 @@
-/* libzookeeper_mt with its replies waited for: what every program over its asynchronous calls has to write. */
+/* Waits for the replies of libzookeeper_mt: code that every program with its asynchronous calls must write. */
 #ifndef BENCH_ZK_H
 #define BENCH_ZK_H
 
@@ -22,13 +22,13 @@ typedef struct zk {
     zoo_op_result_t results[ZK_STEPS];
 } zk;
 
-/* Connects, and makes a node at /name: one that stays, as a container would go in a pause. */
+/* Connects, and makes a permanent node at /name: in a pause, the server would delete a container node. */
 void zk_open(zk *z, const address *at, const char *name);
 void zk_close(zk *z);
-/* Takes part in the connection of another, and makes a node as zk_open does. It is not to be closed. */
+/* Shares the connection of `opened`, and makes a node as zk_open does. Do not close it. */
 void zk_share(zk *z, const zk *opened, const char *name);
 
-/* Requests without waiting: zk_wait waits for all of them, and gives the first code that is not ZOK. */
+/* Requests without waiting: zk_wait waits for all of them, and returns the first code that is not ZOK. */
 void zk_create(zk *z, const char *path, const char *data, int length, int flags); /* fills z->node */
 void zk_children(zk *z, const char *path);
 void zk_delete(zk *z, const char *path);

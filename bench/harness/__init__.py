@@ -1,1 +1,1 @@
-"""Side by side: fencepost, the raw clients it drives, and the peers. See ../README.md."""
+"""Compares fencepost, the raw clients that it uses, and the peers. See ../README.md."""

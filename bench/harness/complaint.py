@@ -4,4 +4,4 @@ from __future__ import annotations
 
 
 class Complaint(Exception):
-    """What the user can do something about: an option, something that was not built, a worker that failed."""
+    """An error that the user can fix: an option, something that was not built, a worker that failed."""

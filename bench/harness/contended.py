@@ -1,4 +1,4 @@
-"""Eight processes want one lock, and hold it for 2 ms: how much is done, how long the unluckiest waits."""
+"""Eight processes contend for one lock, and hold it for 2 ms: the throughput, and the longest wait."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ HOLD_MICROSECONDS = 2_000
 
 @dataclass(frozen=True)
 class Contended:
-    """What came of it; times in milliseconds."""
+    """The results; times in milliseconds."""
 
     per_second: float
     p50: float
     p99: float
     longest: float
-    #: How long the lock was really held: a language's timers may take longer than they are asked to.
+    #: How long the lock was really held: a language's timers may take longer than requested.
     held: float
-    #: How many of the turns each process had.
+    #: How many grants each process got.
     shares: list[int]
-    #: How often two processes held the lock at once, by their own clocks. Any number but 0 means: no lock.
+    #: How often two processes held the lock at once, by their own clocks. If it is not 0, the lock failed.
     overlaps: int
 
 
 def takes_part(subject: Subject) -> bool:
-    """Only locks do, and only those that are handed over."""
+    """Whether the subject is a lock with hand-offs."""
     return subject.role in (Role.OURS, Role.PEER) and not subject.alone
 
 
 def measure(
     subjects: Sequence[Subject], seconds: float, lock: str, say: Callable[[str], None]
 ) -> dict[str, Contended]:
-    """One subject after the other: eight at work leave two cores nothing to share."""
+    """One subject after the other: eight busy processes already use both cores."""
     results = {}
     for subject in subjects:
         if takes_part(subject):
@@ -64,7 +64,7 @@ def one(subject: Subject, seconds: float, lock: str) -> Contended:
 
 
 def summary(turns: Sequence[Sequence[Hold]], seconds: float) -> Contended:
-    """From the turns of each process to what is reported. Throughput: while all of them asked."""
+    """Computes the results from the turns of each process. Throughput counts while all of them contend."""
     every = sorted((turn for own in turns for turn in own), key=lambda turn: turn.granted)
     start = max(own[0].called for own in turns)
     end = min(own[0].called for own in turns) + seconds * 1e9

@@ -1,4 +1,4 @@
-"""What it costs to ask which contenders hold and wait, by the length of the line."""
+"""The cost of a list of all holders and waiters, by the length of the queue."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from .servers import Control, server_address, server_url
 from .stats import median, percentile
 from .subjects import Subject
 
-#: The subjects whose library lists the contenders with their texts. Curator gives the names of nodes alone.
+#: The subjects whose library lists the contenders with their identifiers. Curator returns only the names of
+#: nodes.
 ASKED = ("rust", "kazoo-lock")
-#: The longest line that everybody can have in reasonable time.
+#: The longest queue that all subjects can form in reasonable time.
 LONGEST = 1_000
 LOOKS, QUICK_LOOKS = 30, 5
 
 
 @dataclass(frozen=True)
 class Look:
-    """Looks at a lock for which so many contend, by one of them."""
+    """Inspections of a lock with this many contenders, by one of them."""
 
     contenders: int
-    #: From the call to its return, in milliseconds. No proxy is between.
+    #: From the call to its return, in milliseconds, without a proxy.
     p50: float
     p99: float
-    #: Of the one with the fewest: without pings and session confirmations.
+    #: The inspection with the fewest, without pings and session confirmations.
     requests: int
     flights: int
     count: int
@@ -69,7 +70,7 @@ def measure(
 
 
 def _crowds(subject: Subject, url: str, lock: str, lengths: Sequence[int]) -> Iterator[tuple[int, Crowd]]:
-    """The same crowd, longer and longer."""
+    """One crowd, which grows to each length in turn."""
     with ExitStack() as stack:
         directory = stack.enter_context(Directory(server_address(subject.family), lock))
         stack.callback(directory.emptied)

@@ -11,9 +11,9 @@ from .workers import Call, Worker
 
 
 class Crowd(Worker):
-    """Contenders for one lock, numbered from 0 in the order in which they have joined."""
+    """Contenders for one lock, numbered from 0 in the order in which they join."""
 
-    #: They have much to give up.
+    #: A worker with many contenders needs long to end.
     exit_limit = 30.0
 
     def __init__(self, subject: Subject, url: str, lock: str) -> None:
@@ -25,18 +25,20 @@ class Crowd(Worker):
         return command(subject, prefix="crowd-")
 
     def open(self, sessions: int) -> None:
-        """Connects, so many times."""
+        """Makes this many connections."""
         self.send(f"open {sessions}")
         self.receive()
 
     def join(self, count: int = 1) -> None:
-        """So many more ask for the lock."""
+        """This many more contenders acquire the lock."""
         self.send(f"join {count}")
         self.receive()
         self.joined += count
 
     def pass_on(self, count: int) -> list[Call]:
-        """Hands the lock on so many times: when release was called, and the next one's acquire returned."""
+        """Hands the lock over `count` times; the times of the call of release and of the next acquire's
+        return.
+        """
         self.send(f"pass {count}")
         turns = [Call(*self._numbers(turn)) for turn in self.receive()]
         if len(turns) != count:
@@ -44,7 +46,7 @@ class Crowd(Worker):
         return turns
 
     def look(self, times: int, contenders: int) -> list[Call]:
-        """Asks so many times who holds and who waits, which has to be as many."""
+        """Lists the holders and waiters `times` times, and checks their number."""
         self.send(f"look {times}")
         turns = [self._numbers(turn) for turn in self.receive()]
         if [found for *_, found in turns] != [contenders] * times:
@@ -52,12 +54,12 @@ class Crowd(Worker):
         return [Call(called, returned) for called, returned, _ in turns]
 
     def release(self, number: int) -> None:
-        """This contender gives it back."""
+        """Releases the lock of this contender."""
         self.send(f"release {number}")
         self.receive()
 
     def holding(self, count: int, limit: float = 20.0) -> None:
-        """Waits until so many hold it."""
+        """Waits until `count` contenders hold the lock."""
         deadline = time.monotonic() + limit
         while (held := self.held()) < count:
             if time.monotonic() > deadline:
@@ -65,6 +67,6 @@ class Crowd(Worker):
             time.sleep(0.002)
 
     def held(self) -> int:
-        """How many hold it."""
+        """The number of holders."""
         self.send("held")
         return self._numbers(self.receive())[0]

@@ -1,4 +1,4 @@
-"""A lock's directory on ZooKeeper, looked at from outside: how many stand in line, whether all is quiet."""
+"""A lock's directory on ZooKeeper, as the server shows it: the queue's length, whether clients are idle."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from kazoo.client import KazooClient
 from .complaint import Complaint
 
 LIMIT = 120.0
-#: All is quiet if the server is sent no more than this in so many seconds: pings, confirmations, our looking.
+#: Clients are idle if the server gets at most FEW packets in QUIET seconds: pings, confirmations, our polls.
 QUIET, FEW = 0.12, 12
-#: And in a long line no more than so many for each watch there is: everybody in it looks again now and then.
+#: In a long queue, it gets this many more for each watch, because each waiter rechecks now and then.
 LOOKS = 0.007
 POLL = 0.02
-#: How many nodes are asked for before the first answer is waited for.
+#: How many creates are sent before waiting for the first reply.
 AT_ONCE = 200
 
 
@@ -32,7 +32,7 @@ def connected(address: str) -> KazooClient:
 
 
 class Directory:
-    """With a session of its own."""
+    """A lock's directory, with a session of its own."""
 
     def __init__(self, address: str, lock: str) -> None:
         logging.getLogger("kazoo").setLevel(logging.ERROR)
@@ -40,22 +40,22 @@ class Directory:
         self._path = f"/{lock}"
         self._client = connected(address)
         self._stand_ins: list[KazooClient] = []
-        #: How many nodes are no contenders.
+        #: How many nodes are stand-ins, not contenders.
         self.standing = 0
 
     def filled(self, least: int) -> None:
-        """Waits until so many stand in line."""
+        """Waits until the queue has at least this many contenders."""
         self._until(lambda: self._length() >= least, f"{least} contenders in line")
 
     def emptied(self) -> None:
-        """Waits until no contender stands in line."""
+        """Waits until the queue is empty."""
         for client in self._stand_ins:
             client.stop()
             client.close()
         self._until(lambda: self._length() == 0, "the end of all contenders")
 
     def settled(self, waiting: int = 0) -> None:
-        """Waits until so many clients watch something, and no client asks the server for anything."""
+        """Waits until the server has at least this many watches, and no client sends requests."""
         since, before = time.monotonic(), -math.inf
         while time.monotonic() - since < QUIET:
             time.sleep(POLL)
@@ -65,7 +65,7 @@ class Directory:
                 since, before = time.monotonic(), seen["zk_packets_received"]
 
     def stand_in(self, name: str, count: int) -> None:
-        """Makes nodes like those of contenders, of a session of their own. `emptied` ends it."""
+        """Makes nodes like those of contenders, in a separate session. `emptied` ends that session."""
         client = connected(self._address)
         self._stand_ins.append(client)
         self.standing += count

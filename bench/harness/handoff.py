@@ -1,4 +1,4 @@
-"""Two processes pass one lock to and fro: from the call of release to the return of the other's acquire."""
+"""Two processes hand one lock to each other: the time from the call of release to the return of acquire."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from .stats import median, percentile
 from .subjects import Role, Subject
 from .workers import Worker
 
-#: How long the waiter has waited when the lock is released, in seconds: long enough to have asked, and random
-#: over the 100 ms after which pollers ask again, so that all moments of their sleep are met.
+#: How long the waiter has waited when the lock is released, in seconds: long enough that its request was
+#: sent. On Redis, it is random over the 100 ms for which pollers sleep, so that every point of their sleep
+#: occurs.
 SETTLED = {"zookeeper": (0.015, 0.035), "redis": (0.015, 0.115)}
 #: Hand-offs of one subject before it is the next one's turn.
 BLOCK = 10
@@ -24,7 +25,7 @@ BLOCK = 10
 
 @dataclass(frozen=True)
 class HandOff:
-    """What hand-offs took, in milliseconds."""
+    """The times of hand-offs, in milliseconds."""
 
     p50: float
     p99: float
@@ -40,7 +41,7 @@ def takes_part(subject: Subject) -> bool:
 def measure(
     subjects: Sequence[Subject], options: Options, lock: str, say: Callable[[str], None]
 ) -> dict[str, HandOff]:
-    """Gives every subject a lock and two processes, and lets them take turns. All are of one family."""
+    """Gives each subject a lock and two processes. The subjects, all of one family, take turns."""
     subjects = [subject for subject in subjects if takes_part(subject)]
     dice = random.Random(options.seed)
     times: dict[str, list[int]] = {subject.name: [] for subject in subjects}
@@ -72,7 +73,7 @@ def measure(
 
 
 def to_and_fro(pair: Sequence[Worker], count: int, dice: random.Random) -> list[int]:
-    """Hands the lock over so many times; nanoseconds of each. No worker holds it before or after."""
+    """Hands the lock over `count` times; the nanoseconds of each. No worker holds it before or after."""
     holder, waiter = pair
     least, most = SETTLED[holder.subject.family]
     taken: list[int] = []

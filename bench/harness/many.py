@@ -1,4 +1,4 @@
-"""One client with many tasks, each with a lock of its own: how much is done, and what a task costs."""
+"""One client with many tasks, each with a lock of its own: the throughput, and the cost of a task."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ from .subjects import Role, Subject
 from .uncontended import companies, order
 from .workers import LIMIT, Worker
 
-#: Who takes part with the raw client: one client of each library, and the peers.
+#: fencepost's subjects that take part, with their raw clients: one for each library. The peers take part too.
 OURS = ("rust", "c", "asyncio", "javascript", "node-redis", "ioredis")
 PEERS = ("kazoo-lock", "curator", "redis-py-lock-asyncio")
-#: Acquires and releases until the compilers are done, in seconds.
+#: How long the workers acquire and release until the compilers are done, in seconds.
 WARM = {"javascript": 1.5, "java": 1.5}
 WARM_OTHERS = 0.3
-#: What one task occupies is lost among what a process occupies anyway: it is asked for where there are more.
+#: The least number of tasks for which memory is measured: with fewer, the process's own memory hides theirs.
 MEMORY_FROM = 1_000
-#: How long waiters are given to ask for their locks, in milliseconds.
+#: How long waiters have to send their requests, in milliseconds.
 ASKING = 2_000
 
 
 @dataclass(frozen=True)
 class Many:
-    """One client with so many tasks, each of which acquires and releases a lock of its own in a loop."""
+    """One client with this many tasks, each of which acquires and releases a lock of its own in a loop."""
 
     tasks: int
     #: Acquires and releases of all tasks together, a second.
     per_second: float
-    #: The processor time of the client's process for one of them, in microseconds.
+    #: The processor time of the client's process for one acquire and release, in microseconds.
     cpu: float
-    #: One second through the rate of each round, in microseconds.
+    #: One second divided by the rate of each round, in microseconds.
     rounds: list[list[float]]
-    #: How many times slower than what it is held against, by the other's name.
+    #: The time divided by that of the other subject, by the other's name.
     ratios: dict[str, Spread]
-    #: Bytes of memory for one more lock that is held, and one more that is waited for; the task's included.
+    #: Bytes of memory for one more lock that is held, and one more that a task waits for; the task included.
     held: float | None = None
     waiting: float | None = None
-    #: What the client has said that could not do it: then there are no numbers.
+    #: The error of a client that cannot run so many tasks: then there are no numbers.
     failed: str | None = None
 
 
 @dataclass(frozen=True)
 class Run:
-    """What came of one turn; times in nanoseconds."""
+    """The result of one turn; times in nanoseconds."""
 
     cycles: int
     time: int
@@ -59,7 +59,7 @@ class Run:
 class Tasks(Worker):
     """A worker with many tasks. The protocol is in ../README.md."""
 
-    #: It may have thousands of contenders to withdraw.
+    #: It may have to withdraw thousands of contenders.
     exit_limit = 30.0
 
     def program(self, subject: Subject) -> list[str]:
@@ -67,19 +67,19 @@ class Tasks(Worker):
         return command(subject, prefix="many-")
 
     def open(self, count: int) -> None:
-        """So many more tasks."""
+        """Adds this many tasks."""
         self._tell(f"open {count}")
 
     def hold(self) -> None:
-        """Every task takes its lock, and keeps it."""
+        """Every task acquires its lock, and keeps it."""
         self._tell("hold")
 
     def wait(self) -> None:
-        """Every task asks for its lock, which another process has."""
+        """Every task waits for its lock, which another process holds."""
         self._tell(f"wait {ASKING}")
 
     def run(self, seconds: float) -> Run:
-        """Every task takes its lock and gives it back, again and again."""
+        """Every task acquires and releases its lock in a loop."""
         self.send(f"run {round(seconds * 1000)}")
         answer = self._numbers(self.receive(seconds + LIMIT))
         if len(answer) != 3 or min(answer) < 1:
@@ -87,7 +87,7 @@ class Tasks(Worker):
         return Run(*answer)
 
     def memory(self) -> int:
-        """The bytes that its process occupies."""
+        """The memory of its process, in bytes."""
         self.send("memory")
         (answer,) = self._numbers(self.receive())
         return answer
@@ -111,7 +111,7 @@ Failures = dict[str, str]
 def measure(
     subjects: Sequence[Subject], options: Options, lock: str, say: Callable[[str], None]
 ) -> dict[str, list[Many]]:
-    """For each number of tasks, those that are held against each other take turns, as alone."""
+    """For each number of tasks, the subjects that are compared take turns, as in `uncontended`."""
     subjects = [subject for subject in subjects if takes_part(subject)]
     results: dict[str, list[Many]] = {subject.name: [] for subject in subjects}
     for tasks in options.tasks:
@@ -155,7 +155,7 @@ def _sit(
 
 @contextmanager
 def _excused(subject: Subject, failures: Failures) -> Iterator[None]:
-    """What others cannot do is a result; what ours cannot do is none."""
+    """If another library fails, that is a result; if fencepost fails, the error is raised."""
     try:
         yield
     except Complaint as complaint:
@@ -179,7 +179,7 @@ def _memory(subject: Subject, tasks: int, lock: str) -> tuple[float, float | Non
 
 
 def _grown(worker: Tasks, tasks: int, take: Callable[[Tasks], None]) -> float:
-    """By how much a process that is connected grows for each task."""
+    """How many bytes a connected process grows for each task."""
     worker.ready()
     before = worker.memory()
     worker.open(tasks)
@@ -194,7 +194,7 @@ def summary(
     failures: Failures,
     memory: dict[str, tuple[float, float | None]],
 ) -> dict[str, Many]:
-    """From turns to what is reported."""
+    """Computes the results from the turns."""
     rounds = {
         name: [[run.time / run.cycles / 1e3 for run in sitting] for sitting in own]
         for name, own in runs.items()

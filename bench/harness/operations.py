@@ -1,4 +1,4 @@
-"""Idempotent operations: what a claim and its completion cost, and a crowd that claims the same keys."""
+"""Idempotent operations: the cost of a claim and its completion, and a crowd that claims the same keys."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ KEYS, QUICK_KEYS = 10_000, 500
 
 @dataclass(frozen=True)
 class Crowd:
-    """Twelve clients in four languages, each key claimed by three at once."""
+    """Twelve clients in four languages; three of them claim each key at once."""
 
     keys: int
-    #: How many operations have run.
+    #: How many operations ran.
     executions: int
     #: How many callers got a result.
     answers: int
-    #: What must not be, such as a key with two results.
+    #: Violations, such as a key with two results.
     wrong: list[str]
     seconds: float
 
@@ -43,7 +43,7 @@ class Crowd:
 def measure(
     subjects: Sequence[Subject], options: Options, scope: str, say: Callable[[str], None]
 ) -> dict[str, Uncontended]:
-    """As `uncontended` does it: a cycle is an operation with a new key."""
+    """Times as in `uncontended`: a cycle is an operation with a new key."""
     times: Times = {subject.name: [] for subject in subjects}
     for rounds in sittings(options):
         for company in companies(subjects):
@@ -64,9 +64,9 @@ def count(
 
 
 def claim_all(family: str, options: Options, scope: str, say: Callable[[str], None]) -> Crowd:
-    """Has the crowd of `tests/operations` claim all keys."""
+    """Runs the crowd of `tests/operations`, which claims all keys."""
     sys.path += [str(ROOT / "tests" / name) for name in ("operations", "conformance")]
-    # Found only now, and by the linters not at all.
+    # On the path only now. The linters cannot find these modules.
     crowd, worker = import_module("crowd"), import_module("worker")
     keys = QUICK_KEYS if options.quick else KEYS
     say(f"{keys} keys")
@@ -85,7 +85,7 @@ def claim_all(family: str, options: Options, scope: str, say: Callable[[str], No
 
 @contextmanager
 def _records(family: str, scopes: Iterable[str]) -> Iterator[None]:
-    """On ZooKeeper: makes the directories, and deletes the records. Those on Redis end by themselves."""
+    """On ZooKeeper: makes the directories, and deletes the records. Those on Redis expire."""
     if family != "zookeeper":
         yield
         return

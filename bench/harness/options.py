@@ -23,7 +23,7 @@ SCENARIOS = (
     "many",
     "operations",
 )
-#: How many contenders stand in line.
+#: The lengths of the queue.
 LENGTHS, QUICK_LENGTHS = (10, 100, 1_000, 10_000), (10, 50)
 LONGEST = 20_000
 #: How many tasks share a client.
@@ -33,7 +33,7 @@ MOST_TASKS = 10_000
 
 @dataclass(frozen=True)
 class Options:
-    """What to measure, and how long."""
+    """What to measure, and for how long."""
 
     families: tuple[str, ...]
     subjects: tuple[str, ...] | None
@@ -56,12 +56,12 @@ class Options:
 
 
 class _Parser(argparse.ArgumentParser):
-    def error(self, message: str) -> None:  # type: ignore[override]  # argparse would print its usage and leave
+    def error(self, message: str) -> None:  # type: ignore[override]  # argparse would print usage and exit
         raise Complaint(f"{message}\n{self.format_usage().strip()}")
 
 
 def parse(arguments: Sequence[str]) -> Options:
-    """Reads the command line. Bad options give a Complaint that lists what exists."""
+    """Reads the command line. For a bad option, raises a Complaint that lists the valid values."""
     given = _parser().parse_args(arguments)
     quick = given.quick
     return Options(
@@ -87,11 +87,9 @@ def parse(arguments: Sequence[str]) -> Options:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = _Parser(
-        prog="python bench", description="fencepost, the raw clients and the peers, side by side."
-    )
+    parser = _Parser(prog="python bench", description="Compares fencepost, the raw clients and the peers.")
     parser.add_argument(
-        "--quick", action="store_true", help="some minutes: to see that it runs, not to quote"
+        "--quick", action="store_true", help="some minutes: checks that it runs; do not quote the numbers"
     )
     parser.add_argument("--only", choices=FAMILIES, help="one server")
     parser.add_argument("--subjects", metavar="NAME,...", help=f"some of: {', '.join(NAMES)}")
@@ -100,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
         "--sittings",
         type=_sittings,
         metavar="N",
-        help="how often the processes start anew, with a share of the rounds (16; quick: 2)",
+        help="how often the processes start again, with a share of the rounds (16; quick: 2)",
     )
     parser.add_argument(
         "--rounds", type=_rounds, metavar="N", help="how often each subject has its turn (480; quick: 20)"
@@ -109,21 +107,21 @@ def _parser() -> argparse.ArgumentParser:
         "--placement",
         choices=PLACEMENTS,
         default=PLACEMENTS[0],
-        help="Redis and its workers, uncontended: on processors of their own, on one, or as it comes (apart)",
+        help="Redis and its workers, uncontended: on different processors, on one, or on any (apart)",
     )
     parser.add_argument(
         "--lengths",
         type=_lengths,
         metavar="N,...",
-        help="how many stand in line for a lock (10,100,1000,10000; quick: 10,50)",
+        help="the numbers of contenders in a queue (10,100,1000,10000; quick: 10,50)",
     )
     parser.add_argument(
         "--tasks",
         type=_tasks,
         metavar="N,...",
-        help="how many tasks share a client, each with a lock of its own (1,16,256,2000; quick: 1,16)",
+        help="the numbers of tasks that share a client, each with its own lock (1,16,256,2000; quick: 1,16)",
     )
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the moments of release (1)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="for the times of releases (1)")
     parser.add_argument(
         "--out",
         type=Path,

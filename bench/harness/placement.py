@@ -1,8 +1,8 @@
 """On which processors the server and the workers run.
 
-Two processes that talk in turns can share a processor, or have one each and wake it for every message, which
-takes several times as long. A scheduler chooses one or the other for minutes, and not the same for two,
-so that what was to be a ratio of programs would be one of its choices.
+Two processes that exchange messages can share a processor, or have one each. With one each, every message
+wakes a processor and takes several times as long. A scheduler makes this choice for minutes, and not the same
+choice for two programs. So a ratio of two programs would depend on these choices.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from pathlib import Path
 from .complaint import Complaint
 from .servers import Control
 
-#: The server has a processor to itself; it shares one with the workers; as it comes.
+#: The server has a processor to itself; it shares one with the workers; the scheduler decides.
 PLACEMENTS = ("apart", "together", "free")
 
-#: Servers that carry out commands in one thread. ZooKeeper's have a dozen, and fill what they find.
+#: Servers that run commands in one thread. ZooKeeper has a dozen threads, which use all processors.
 PLACED = ("redis",)
 
 
 @contextmanager
 def placed(family: str, placement: str, control: Control) -> Iterator[None]:
-    """Has the family's server and all workers that are started within run where they are to."""
+    """Places the family's server, and all workers that start within the block, on their processors."""
     if placement == "free" or family not in PLACED:
         yield
         return

@@ -17,7 +17,7 @@ from matplotlib.patches import Patch
 from .results import Family, Results
 from .subjects import Role, Subject
 
-#: In the middle between black and white, so that the same file serves both.
+#: Halfway between black and white, so that the same file is readable on both.
 INK = "#7d8590"
 COLOURS = {Role.OURS: "#2f81f7", Role.RAW: "#8b949e", Role.PEER: "#db8b1d", Role.FLOOR: "#8b949e"}
 LEGEND = {
@@ -40,7 +40,7 @@ STYLE: dict[Any, Any] = {
 
 
 class Bar(NamedTuple):
-    """A value and how far it reaches in bad cases."""
+    """A value, and its value in bad cases."""
 
     subject: Subject
     value: float

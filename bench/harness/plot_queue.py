@@ -1,4 +1,4 @@
-"""What a hand-off costs by the length of the line, as a picture."""
+"""The cost of a hand-off by the length of the queue, as a picture."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .queues import Queue
 from .results import Results
 from .subjects import Role
 
-#: Of the peers, which have one colour.
+#: The line styles of the peers, which have one colour.
 DASHES = ("-", "--", ":")
 PANELS = (
     ("requests", "requests"),
@@ -26,7 +26,7 @@ PANELS = (
 
 
 def draw(results: Results, folder: Path) -> list[Path]:
-    """Writes `queue.svg`, if a line was measured."""
+    """Writes `queue.svg`, if a queue was measured."""
     family = results.families.get("zookeeper")
     if family is None or not family.queue:
         return []

@@ -1,4 +1,4 @@
-"""Where the workers are, and what builds what they need."""
+"""Where the workers are, and the commands that build them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROOT = BENCH.parent
 MODULES = ROOT / "bindings-wasm" / "node_modules"
 JARS = ROOT / "build" / "jars"
 CLASSES = ROOT / "build" / "bench" / "java"
-#: What a library is called where it is installed from.
+#: The name of a library's package, if it differs.
 PACKAGES = {"node-redis": "redis", "powertools-typescript": "@aws-lambda-powertools/idempotency"}
 MODULES_OF = {
     "kazoo": "kazoo",
@@ -29,17 +29,17 @@ MODULES_OF = {
 
 
 def command(subject: Subject, prefix: str = "") -> list[str]:
-    """The worker's command line, without its address and lock. With a prefix: many in one process."""
+    """The worker's command line, without its address and lock. A prefix selects many contenders or tasks."""
     if prefix:
         *program, kind = command(subject)
-        # Every one of Curator's waiting threads may keep the list that it has read.
+        # Each of Curator's waiting threads may keep the list that it has read, so Java needs more memory.
         return [*(word.replace("-Xmx128m", "-Xmx2g") for word in program), f"{prefix}{kind}"]
     if subject.language == "python":
         return [sys.executable, str(BENCH / "python" / "worker.py"), subject.kind]
     if subject.language == "javascript":
         return ["node", str(BENCH / "javascript" / "worker.mjs"), subject.kind]
     if subject.language == "java":
-        # Without -UsePerfData it would leave a file behind when it is killed; eight of them share the memory.
+        # Without -UsePerfData, a killed JVM leaves a file behind. Eight JVMs share the machine's memory.
         java = ["java", "-Xmx128m", "-XX:-UsePerfData", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
         return [*java, "-cp", f"{CLASSES}:{JARS}/*", "Worker", subject.kind]
     if subject.language == "c":
@@ -48,7 +48,7 @@ def command(subject: Subject, prefix: str = "") -> list[str]:
 
 
 def check(subjects: Iterable[Subject]) -> None:
-    """Complains of everything that is missing at once, with the command that builds it."""
+    """Raises one Complaint that names everything that is missing, with the commands that build it."""
     missing = {complaint for subject in subjects for complaint in _missing(subject)}
     if missing:
         raise Complaint("\n".join(["something was not built:", *sorted(missing)]))
@@ -81,7 +81,7 @@ def _missing(subject: Subject) -> Iterable[str]:
 
 @cache
 def _works(statement: str) -> bool:
-    # In a process of its own: this one's path is not the worker's.
+    # In a separate process: the module path of this process is not the worker's.
     tried = [sys.executable, "-c", statement]
     return subprocess.run(tried, capture_output=True, cwd=BENCH / "python", check=False).returncode == 0
 

@@ -1,4 +1,4 @@
-"""A long line for one lock: what a hand-off costs, however many wait."""
+"""A long queue for one lock: the cost of a hand-off by the number of waiters."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from .stats import median, percentile
 from .subjects import Subject
 from .workers import Call
 
-#: All contenders of a subject are in one process, on so many connections.
+#: All contenders of a subject are in one process, on this many connections.
 SESSIONS = 4
 #: Hand-offs that are counted at each length, and timed.
 HAND_OFFS, QUICK_HAND_OFFS = 20, 4
-#: How many contenders of ours are real where times are taken: as many as the peers have.
+#: How many contenders of fencepost are real when times are measured: as many as the peers have.
 TIMED = 1_000
-#: Hand-offs before anything counts, with so many in line: Java compiles what it has done often.
+#: Hand-offs before the measurement, and the length of their queue: Java compiles code that has run often.
 WARM, WARM_LINE = 1000, 50
 
 
 @dataclass(frozen=True)
 class Queue:
-    """Hand-offs while at least so many contenders stood in line."""
+    """Hand-offs while at least `length` contenders were in the queue."""
 
     contenders: int
-    #: How many of them were nodes only, when counted and when timed: more contenders take minutes to join.
+    #: How many of them were stand-ins, when counted and when timed: so many contenders take minutes to join.
     stand_ins: int
     stand_ins_timed: int
-    #: From the call of release to the return of the next one's acquire, in milliseconds. No proxy is between.
+    #: From the call of release to the return of the next acquire, in milliseconds, without a proxy.
     p50: float
     p99: float
-    #: Of everybody in line, of one hand-off: without pings, session confirmations and looks.
+    #: Of all contenders in the queue, for one hand-off: without pings, session confirmations and rechecks.
     requests: float
-    #: Looks without a watch that fell into all these hand-offs: everybody in line looks now and then.
+    #: Rechecks (reads without a watch) during all these hand-offs: each waiter rechecks now and then.
     looks: int
-    #: Watch events: how many were woken.
+    #: Watch events: the number of wake-ups.
     events: float
     bytes_sent: float
     bytes_received: float
@@ -57,7 +57,7 @@ class _Block:
 
 
 def takes_part(subject: Subject) -> bool:
-    """Those of which a process can have many."""
+    """Whether a process can have many contenders of this subject."""
     return subject.crowd > 0
 
 
@@ -96,7 +96,7 @@ def _queue(subject: Subject, length: int, counted: _Block, times: list[float]) -
 
 
 class _Line:
-    """One subject's contenders, more and more of them."""
+    """The contenders of one subject, whose number grows."""
 
     def __init__(
         self, subject: Subject, options: Options, lock: str, proxy: Proxy | None, say: Callable[[str], None]
@@ -111,11 +111,11 @@ class _Line:
         self._say = say
 
     def measure(self) -> dict[int, _Block]:
-        """By the length of the line."""
+        """By the length of the queue."""
         address = server_url(self._subject.family)
         with ExitStack() as stack:
             directory = stack.enter_context(Directory(server_address(self._subject.family), self._lock))
-            # Sessions that are still to expire must not disturb the next measurement.
+            # Sessions that have not expired yet must not disturb the next measurement.
             stack.callback(directory.emptied)
             at = self._proxy.url if self._proxy else address
             crowd = Crowd(self._subject, at, self._lock)
@@ -145,7 +145,8 @@ class _Line:
             parts: list[_Block] = []
             while (done := sum(len(part.times) for part in parts)) < self._hand_offs:
                 block = min(self._hand_offs - done, max(2, real // 5))
-                # One more than counts: who came second has seen one before it, and need not ask again.
+                # One contender more than is counted: the second in the queue saw only one node before it, and
+                # need not list again.
                 fill(real + block + 1)
                 if length > real and not parts:
                     directory.stand_in(self._subject.stand_in, length - real - directory.standing)

@@ -1,4 +1,4 @@
-"""Everything that was measured, and how it is kept."""
+"""All measurements, and their file."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ class Family:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A target, and what came of it."""
+    """A target, and the measured value."""
 
     family: str
     subject: str
     target: str
     value: float
     at_most: float
-    #: Whether a miss fails the run: what is counted is asserted, what is timed is reported.
+    #: Whether a miss fails the run: counted values are asserted, timed values are only reported.
     asserted: bool
 
     @property
@@ -124,7 +124,7 @@ def _family(family: Family) -> dict[str, Any]:
 
 
 def rounded(value: Any) -> Any:
-    """Four digits say more than any machine can promise."""
+    """Rounds to four digits: no machine reproduces more."""
     if isinstance(value, float):
         return float(f"{value:.4g}")
     if isinstance(value, dict):
@@ -135,7 +135,7 @@ def rounded(value: Any) -> Any:
 
 
 def machine() -> dict[str, Any]:
-    """What it ran on."""
+    """The machine of the run."""
     return {
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
         "cores": os.cpu_count(),

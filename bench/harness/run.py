@@ -1,4 +1,4 @@
-"""The order of events."""
+"""Runs the scenarios in their order."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ WIDTH = 170
 
 
 def main(arguments: Sequence[str]) -> int:
-    """0: measured; 1: what is asserted does not hold; 2: it could not be measured; 130: interrupted."""
+    """0: measured; 1: an asserted target was missed; 2: it could not be measured; 130: interrupted."""
     console = Console()
     if not console.is_terminal:
-        console = Console(width=WIDTH)  # a file or a log has room
+        console = Console(width=WIDTH)  # a file or a log can be wide
     try:
         options = parse(arguments)
         results = measure(options, console)
@@ -60,7 +60,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def measure(options: Options, console: Console) -> Results:
-    """Measures everything that was asked for."""
+    """Measures everything that the options select."""
     subjects = [
         subject
         for subject in chosen(options.families, options.subjects)
@@ -73,7 +73,7 @@ def measure(options: Options, console: Console) -> Results:
         if any(subject.family == name for subject in subjects)
     }
     for name in families:
-        server_url(name)  # complains now, and not after minutes
+        server_url(name)  # raises now, not after minutes
     before = machine()
     control = Control()
     try:
@@ -88,7 +88,7 @@ def measure(options: Options, console: Console) -> Results:
 
 
 def _family(name: str, family: Family, options: Options, control: Control, status: Status) -> None:
-    # Names of this run alone: nothing is met that an earlier one has left.
+    # Names of this run only: they cannot match anything that an earlier run left behind.
     lock = f"bench-{uuid.uuid4().hex[:12]}"
 
     def saying(scenario: str) -> Callable[[str], None]:

@@ -15,19 +15,19 @@ from .complaint import Complaint
 VARIABLES = {"zookeeper": "FENCEPOST_ZOOKEEPER", "redis": "FENCEPOST_REDIS"}
 SERVERS = {"zookeeper": "zookeeper", "redis": "redis-1"}
 CONTROL = "FENCEPOST_SERVERS"
-#: As long as the other libraries' usual ones, so that keeping the session alive costs everybody the same.
+#: The usual timeout of the other libraries, so that all subjects send equally many pings.
 SESSION_MILLISECONDS = 10_000
 
 
 @dataclass(frozen=True)
 class Counts:
-    """What a proxy has seen since it was asked to forget."""
+    """The counts of a proxy since `forget`."""
 
     by_kind: dict[str, int]
     flights: int
-    #: What the server said unasked: watch events, published messages.
+    #: Messages that are no replies: watch events, published messages.
     events: int
-    #: By the client, of requests, their answers and events.
+    #: By the client: bytes of requests sent, and bytes of replies and events received.
     bytes_sent: int
     bytes_received: int
 
@@ -48,7 +48,7 @@ class Counts:
 
     @property
     def looks(self) -> int:
-        """How many looks without a watch are among them: two per waiter in three of a session's timeouts."""
+        """How many of them are rechecks (reads without a watch): two per waiter in three session timeouts."""
         return self.by_kind.get("getData (no watch)", 0)
 
 
@@ -65,7 +65,7 @@ class Control:
         self._lines = self._socket.makefile("rw", encoding="utf-8")
 
     def ask(self, command: str) -> dict[str, Any]:
-        """Sends one command; the answer."""
+        """Sends one command, and returns the reply."""
         self._lines.write(command + "\n")
         self._lines.flush()
         answer: dict[str, Any] = json.loads(self._lines.readline())
@@ -88,7 +88,7 @@ class Control:
             self.ask(f"proxy-close {answer['id']}")
 
     def close(self) -> None:
-        """Hangs up."""
+        """Closes the connection."""
         self._lines.close()
         self._socket.close()
 
@@ -102,18 +102,18 @@ class Proxy:
         self.url = url
 
     def counts(self) -> Counts:
-        """What it has seen."""
+        """Its counts."""
         answer = self._control.ask(f"proxy-count {self._number}")
         numbers = (int(answer[name]) for name in ("flights", "events", "bytes_sent", "bytes_received"))
         return Counts(dict(answer["by_kind"]), *numbers)
 
     def forget(self) -> None:
-        """Starts counting anew."""
+        """Resets the counts."""
         self._control.ask(f"proxy-reset {self._number}")
 
 
 def url(family: str, address: str) -> str:
-    """The address as clients take it."""
+    """The address as a URL for clients."""
     if family == "zookeeper":
         return f"zk://{address}?session_timeout={SESSION_MILLISECONDS}"
     return f"redis://{address}"

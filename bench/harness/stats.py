@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` (0 to 1) of the values lie, between two of them by proportion."""
+    """The value below which `share` (0 to 1) of the values lie. Interpolates between two values."""
     if not values:
         raise ValueError("no values")
     if not 0 <= share <= 1:
@@ -27,11 +27,11 @@ def median(values: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class Spread:
-    """A ratio, how sure it is, and how far single rounds lie apart."""
+    """A ratio, its confidence interval, and the spread of single rounds."""
 
-    #: Of the medians of the sittings, the middle one.
+    #: The median of the sittings' medians.
     median: float
-    #: Where another run would find it, 19 times in 20.
+    #: The 95 % confidence interval.
     low: float
     high: float
     #: The middle half of all rounds.
@@ -42,13 +42,13 @@ class Spread:
     count: int
 
 
-#: How often sittings, and rounds of each, are drawn anew; and the dice: a file gives the same twice.
+#: The number of bootstrap draws, and the random seed: the same data always gives the same interval.
 DRAWS, SEED = 1000, 1
 CERTAINTY = 0.95
 
 
 def spread(sittings: Sequence[Sequence[float]]) -> Spread:
-    """The spread of all values. A sitting counts once, however long it was: some luck lasts as long."""
+    """The spread of all values. Each sitting counts once: some effects last for all of it."""
     medians = [median(values) for values in sittings]
     values = [value for sitting in sittings for value in sitting]
     dice = random.Random(SEED)
@@ -65,13 +65,13 @@ def spread(sittings: Sequence[Sequence[float]]) -> Spread:
 
 
 def _draw(sittings: Sequence[Sequence[float]], dice: random.Random) -> float:
-    """What another run might have found (a bootstrap): sittings with replacement, and rounds of each."""
+    """One bootstrap draw: sittings with replacement, and rounds of each with replacement."""
     again = dice.choices(sittings, k=len(sittings))
     return median([median(dice.choices(values, k=len(values))) for values in again])
 
 
 def ratios(ours: Sequence[Sequence[float]], against: Sequence[Sequence[float]]) -> Spread:
-    """How many times slower: one ratio a round, so that what slows a whole round down cancels out."""
+    """The ratio of the times in each round, so that an effect that slows a whole round down cancels out."""
     if [len(rounds) for rounds in ours] != [len(rounds) for rounds in against]:
         raise ValueError(f"{len(ours)} sittings against {len(against)}, or rounds that are not the same")
     return spread(

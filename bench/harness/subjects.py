@@ -9,7 +9,7 @@ from enum import Enum
 from .complaint import Complaint
 
 FAMILIES = ("zookeeper", "redis")
-#: What ZooKeeper has besides the mutex and is measured in Rust, C and Python.
+#: The kinds of locks on ZooKeeper, other than the mutex, that Rust, C and Python measure.
 OTHERS = ("write", "read", "semaphore")
 
 
@@ -19,7 +19,7 @@ class Role(Enum):
     OURS = "ours"
     RAW = "raw"  # the client library alone, with the same requests in the same flights
     PEER = "peer"  # another lock, over the same client library or one of its own
-    FLOOR = "floor"  # the server's own news, without any lock: what no hand-off can be faster than
+    FLOOR = "floor"  # only the server's event, without a lock: no hand-off can be faster
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Promise:
-    """What goes over the wire at most."""
+    """The largest numbers of requests and flights that a subject may need."""
 
     #: Of one acquire + release.
     requests: int
@@ -43,7 +43,7 @@ class Promise:
 
 @dataclass(frozen=True)
 class Subject:
-    """One way to take a lock. The `kind` is the first argument of the language's worker."""
+    """One way to acquire a lock. The `kind` is the first argument of the language's worker."""
 
     family: str
     name: str
@@ -52,23 +52,23 @@ class Subject:
     kind: str
     library: str
     limits: tuple[Limit, ...] = ()
-    #: Measured alone and on the wire only: it is shared, or another subject's hand-offs are like its own.
+    #: Measured only alone and on the wire: the lock is shared, or another subject has the same hand-offs.
     alone: bool = False
-    #: What is counted on the wire, if it is not what the family has.
+    #: The target on the wire, if it differs from the family's.
     promise: Promise | None = None
-    #: A hand-off takes at most so many times what the floor takes.
+    #: A hand-off takes at most this many times as long as the floor's.
     floor: float | None = None
-    #: How many contenders a process has in reasonable time; 0: it is not measured with many.
+    #: How many contenders a process can start in reasonable time; 0: not measured with many.
     crowd: int = 0
-    #: What contenders' nodes are called, so that a line can be longer; with `{uuid}` or its `{hex}`.
+    #: The name of a contender's node, for stand-ins that make a queue longer; with `{uuid}` or its `{hex}`.
     stand_in: str = ""
-    #: How many hand-offs are enough, if each wakes everybody.
+    #: How many hand-offs are enough, if each wakes all waiters.
     crowd_hand_offs: int = 1000
     #: Whether each contender has a node of its own.
     in_line: bool = True
-    #: How many locks it takes at once: it is warm so much sooner.
+    #: How many locks it acquires at once: it needs so many times fewer cycles to warm up.
     locks: int = 1
-    #: What it does once for each key, if it takes no lock.
+    #: The operation that it runs once for each key, if it acquires no lock.
     operation: str = ""
 
     def takes_part_in(self, scenarios: Iterable[str]) -> bool:
@@ -93,7 +93,7 @@ def _ours(
     crowd: int = 0,
     stand_in: str = "",
 ) -> list[Subject]:
-    """A subject of ours, and the raw client that it is held against: over the same library unless said."""
+    """A subject of fencepost, and its raw client, which uses the same library by default."""
     raw = f"{name}-raw"
     at_most = 1.10 if language in ("rust", "c") else 1.15
     suffix = kind.removeprefix("fencepost")
@@ -106,16 +106,16 @@ def _ours(
     ]
 
 
-#: A place in the line, then a permit, as Curator and kazoo do it.
+#: A place in the queue, then a permit, as in Curator and kazoo.
 SEMAPHORE = Promise(requests=7, flights=3, between=2)
-#: How many locks at once the workers take.
+#: How many locks the workers acquire at once.
 MANY = 3
-#: All places in one transaction, then each line and each own node, then each delete.
+#: All places in one transaction, then each queue and each own node, then each delete.
 MULTI = Promise(requests=1 + 3 * MANY, flights=3, between=0)
 
 
 def _other(name: str, language: str, library: str, kind: str, limit: Limit) -> Subject:
-    """One of ours on ZooKeeper that is no mutex, held against the peer's alone."""
+    """A lock of fencepost on ZooKeeper that is no mutex, compared only with the peer's."""
     promise = SEMAPHORE if kind == "semaphore" else None
     kind = f"fencepost-{kind}"
     return Subject(
@@ -138,7 +138,7 @@ OPERATION = {
 
 
 def _operation(family: str, name: str, language: str, library: str, raw_library: str = "") -> list[Subject]:
-    """Operations of ours, and the raw client that sends the same requests."""
+    """Operations of fencepost, and the raw client that sends the same requests."""
     own, raw = f"{name}-operation", f"{name}-operation-raw"
     style = "".join(f"-{kind}" for kind in ("asyncio", "ioredis") if name == kind)
     limit = Limit(raw, 1.10 if language in ("rust", "c") else 1.20)
@@ -161,7 +161,7 @@ def _operation(family: str, name: str, language: str, library: str, raw_library:
 
 
 def _calls(name: str, language: str, library: str, peer: str, first: float, replay: float) -> list[Subject]:
-    """A function of ours that runs once for each key, and a peer's."""
+    """A function that fencepost runs once for each key, and the same with a peer."""
     found = []
     for what, kind, at_most in ((FIRST, "first", first), (REPLAY, "replay", replay)):
         against = f"{peer}-{kind}"
@@ -183,7 +183,7 @@ def _calls(name: str, language: str, library: str, peer: str, first: float, repl
 
 
 def _endpoints(bare: str, ours: str, peer: str) -> list[Subject]:
-    """A bare endpoint, and behind two middlewares. The limit is of the time that they add."""
+    """An endpoint: bare, and behind two middlewares. The limit applies to the time that they add."""
     limits = (Limit(peer, 0.50),)
     found = (
         (bare, Role.RAW, "bare", "redis-py", ()),
@@ -220,7 +220,7 @@ SUBJECTS: tuple[Subject, ...] = (
     ),
     Subject(
         "zookeeper",
-        "c-given",  # on the caller's own handle, where `connect` takes the library without threads
+        "c-given",  # on the caller's handle; `connect` uses the library without threads
         Role.OURS,
         "c",
         "fencepost-given",
@@ -230,7 +230,7 @@ SUBJECTS: tuple[Subject, ...] = (
     *_ours("zookeeper", "python", "python", "fencepost", "kazoo", Limit("kazoo-lock", 0.70)),
     Subject(
         "zookeeper",
-        "python-given",  # on the caller's own KazooClient, where `connect` makes one with a quicker handler
+        "python-given",  # on the caller's KazooClient; `connect` makes one with a faster handler
         Role.OURS,
         "python",
         "fencepost-given",
@@ -239,7 +239,7 @@ SUBJECTS: tuple[Subject, ...] = (
     ),
     *_ours("zookeeper", "asyncio", "python", "fencepost-asyncio", "kazoo"),
     *_ours("zookeeper", "javascript", "javascript", "fencepost", "node-zookeeper-client"),
-    # A writer behind a writer lists once more: Curator's may have gone on as a reader.
+    # A writer behind a writer lists once more, because a writer of Curator may have become a reader.
     *_ours(
         "zookeeper",
         "rust-write",
@@ -262,7 +262,7 @@ SUBJECTS: tuple[Subject, ...] = (
         (_curator("semaphore"),),
         promise=SEMAPHORE,
     ),
-    # One node and no line: the cheapest there is, until many wait. Then all of them wake at each release.
+    # One node and no queue: the cheapest lock, except with many waiters, which all wake at each release.
     Subject(
         "zookeeper",
         "rust-single",
@@ -277,7 +277,7 @@ SUBJECTS: tuple[Subject, ...] = (
         crowd_hand_offs=4,
         in_line=False,
     ),
-    # Three locks at once: one transaction joins all lines, where Curator takes one lock after the other.
+    # Three locks at once: one transaction joins all queues, while Curator acquires one lock after the other.
     Subject(
         "zookeeper",
         "rust-multi",
@@ -353,7 +353,7 @@ NAMES = sorted({subject.name for subject in SUBJECTS})
 
 
 def chosen(families: Sequence[str], names: Iterable[str] | None) -> list[Subject]:
-    """The subjects of these families and names. A subject brings along what it is held against."""
+    """The subjects of these families and names, and the subjects that they are compared with."""
     here = [subject for subject in SUBJECTS if subject.family in families]
     if names is None:
         return here

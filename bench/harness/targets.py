@@ -1,4 +1,4 @@
-"""What has to be reached."""
+"""The targets."""
 
 from __future__ import annotations
 
@@ -17,21 +17,22 @@ PROMISES = {
     "redis": Promise(requests=2, flights=2, between=0),
 }
 
-#: Of a hand-off in a long line: delete, then the next one reads the list.
+#: The requests of a hand-off in a long queue: a delete, and the next contender's list.
 IN_LINE = 2
-#: Of asking who contends: the list, then every contender.
+#: The flights of an inspection: the list, then all contenders.
 LOOK = 2
 
-#: With many tasks, the rate as a share of the raw client's: at least so much, by the language.
+#: With many tasks, the least rate as a share of the raw client's, by language.
 SHARE = {"rust": 0.87, "c": 0.87, "python": 1.0, "javascript": 0.80}
-#: The processor time of a cycle with the most tasks, against that with few. Where tasks are threads, the
-#: system's change of threads takes more time with more of them: there it is against the raw client's growth.
+#: The limit for the processor time of a cycle with the most tasks, divided by that with few. If tasks are
+#: threads, thread switches take more time with more threads, so the limit is relative to the raw client's
+#: growth.
 FEW_TASKS, MOST_TASKS, CPU = 16, 2_000, 1.3
 THREADS = ("c",)
 
 
 def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
-    """One for each target of each subject that was measured."""
+    """Yields a verdict for each target of each measured subject."""
     for name, family in families.items():
         if OURS in family.wakeups:
             yield from _woken(name, family.wakeups[OURS])
@@ -92,7 +93,7 @@ def _operations(name: str, subject: Subject, family: Family) -> Iterator[Verdict
 
 
 def _added(name: str, subject: Subject, family: Family) -> Iterator[Verdict]:
-    """What a middleware adds to the bare endpoint."""
+    """The time that a middleware adds to the bare endpoint."""
     times = family.operations
     bare = [each.name for each in family.subjects if each.operation == ENDPOINT and each.role is Role.RAW]
     for limit in subject.limits:
@@ -107,7 +108,8 @@ def _many(family: str, subject: Subject, measured: Mapping[str, Sequence[Many]])
     many = measured.get(subject.name, [])
     for each in many:
         if raw in each.ratios:
-            # Of n tasks, the rate is one through the time of a cycle, so that shares become times.
+            # The rate of n tasks is the inverse of the time of a cycle, so the share of the rate becomes a
+            # limit on the time.
             target = f"a cycle of {each.tasks} tasks, times {raw}"
             at_most = 1 / SHARE[subject.language]
             yield Verdict(family, subject.name, target, each.ratios[raw].median, at_most, asserted=False)
@@ -158,6 +160,6 @@ def _wire(family: str, subject: Subject, wire: Wire) -> Iterator[Verdict]:
             promise.between,
             asserted=True,
         )
-        # One of the session's regular confirmations may fall into a hand-off. No hand-off needs one.
+        # One of the session's regular confirmations may occur during a hand-off. No hand-off needs one.
         confirmations = wire.handoff_confirmations or 0
         yield Verdict(family, subject.name, "confirmations in all hand-offs", confirmations, 1, asserted=True)

@@ -1,4 +1,4 @@
-"""What one acquire + release costs without another contender."""
+"""The cost of one acquire + release without another contender."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Uncontended:
-    """What one subject's acquire + release took, in microseconds."""
+    """The times of one subject's acquire + release, in microseconds."""
 
     p50: float
     p99: float
-    #: The median of each round of each sitting, of which `ratios` are made.
+    #: The median of each round of each sitting, from which `ratios` are computed.
     rounds: list[list[float]]
-    #: How many times slower than what it is held against, by the other's name.
+    #: The time divided by that of the other subject, by the other's name.
     ratios: dict[str, Spread]
 
 
@@ -34,12 +34,12 @@ Times = dict[str, list[list[list[int]]]]
 
 
 def takes_part(subject: Subject) -> bool:
-    """A floor is no lock: there is nothing to acquire."""
+    """Whether the subject can be acquired. A floor is no lock."""
     return subject.role is not Role.FLOOR
 
 
 def companies(subjects: Sequence[Subject]) -> list[list[Subject]]:
-    """Only those that are held against each other sit together: so their turns are close in time."""
+    """Groups subjects that are compared with each other, so that their turns are close in time."""
     found: list[list[Subject]] = []
     for subject in subjects:
         names = _linked(subject)
@@ -51,7 +51,7 @@ def companies(subjects: Sequence[Subject]) -> list[list[Subject]]:
 
 
 def _linked(subject: Subject) -> set[str]:
-    # The times of all endpoints are held against each other.
+    # The times of all endpoints are compared with each other.
     return {
         subject.name,
         *(limit.against for limit in subject.limits),
@@ -65,10 +65,10 @@ def measure(
     lock: str,
     say: Callable[[str], None],
 ) -> dict[str, Uncontended]:
-    """Gives every subject a lock of its own, and lets those of a company take turns. All are of one family.
+    """Gives each subject a lock of its own. The subjects of a group, all of one family, take turns.
 
-    For each sitting the processes are started anew, because some luck lasts as long as a process: the layout
-    of its memory, what its compiler has made of it, the mode that the system has found for its connection.
+    Each sitting starts new processes, because some effects last as long as a process: the layout of its
+    memory, the compiled code, the state of its connection.
     """
     subjects = [subject for subject in subjects if takes_part(subject)]
     times: Times = {subject.name: [] for subject in subjects}
@@ -119,7 +119,7 @@ def order(workers: Sequence[T], number: int) -> list[T]:
 
 
 def summary(subjects: Sequence[Subject], times: Times) -> dict[str, Uncontended]:
-    """From nanoseconds, by sitting and round, to what is reported."""
+    """Computes the results from nanoseconds, by sitting and round."""
     rounds = {
         name: [[median(times) / 1e3 for times in sitting] for sitting in own] for name, own in times.items()
     }

@@ -1,4 +1,4 @@
-"""Readers and writers: who is woken by whom, counted by the proxies before their sessions."""
+"""Readers and writers: how many watch events each gets, counted by the proxies in front of their sessions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .subjects import Subject
 
 #: Readers or writers before the one that waits.
 AHEAD = 10
-#: By the name of a library: its reader and its writer.
+#: The name under which fencepost's reader and writer are listed.
 OURS = "fencepost"
 PAIRS = {
     OURS: ("rust-read", "rust-write"),
@@ -25,15 +25,15 @@ PAIRS = {
 
 @dataclass(frozen=True)
 class Wakeups:
-    """Watch events for others' nodes that a client was sent, each a wake-up, until it held."""
+    """Watch events for others' nodes (wake-ups) that a client got until it held the lock."""
 
-    #: A writer behind so many readers, which leave in the order in which they came, and the other way round.
+    #: A writer behind this many readers, which leave in the order in which they came, or in reverse.
     ahead: int
     writer: int
     writer_at_worst: int
-    #: A reader behind so many writers.
+    #: A reader behind this many writers.
     reader: int
-    #: One release of a writer with so many readers waiting, and a writer behind them.
+    #: One release of a writer, while this many readers wait, and a writer behind them.
     readers: int
     bystander: int
 
@@ -41,7 +41,7 @@ class Wakeups:
 def measure(
     subjects: Sequence[Subject], control: Control, lock: str, say: Callable[[str], None]
 ) -> dict[str, Wakeups]:
-    """One library after the other, if both its reader and its writer were asked for."""
+    """One library after the other, if both its reader and its writer were selected."""
     known = {subject.name: subject for subject in subjects}
     results = {}
     for library, (reader, writer) in PAIRS.items():
@@ -72,7 +72,7 @@ class _Pair:
         )
 
     def _one_behind(self, one: str, others: str, order: Sequence[int]) -> int:
-        """How often one is woken while those before it leave in this order."""
+        """How often one contender is woken while those before it leave in this order."""
         with self._crowds(f"{one}-{order[0]}", others, one) as (directory, (before, (behind, proxy))):
             many = before[0]
             for number in range(AHEAD):
@@ -93,7 +93,9 @@ class _Pair:
             return woken
 
     def _released(self) -> tuple[int, int]:
-        """How many events a writer's release causes: at the readers that may hold, at the writer behind."""
+        """How many events a writer's release causes: for the readers that get the lock, for the writer
+        behind.
+        """
         with self._crowds("release", "writer", "reader", "writer") as (directory, crowds):
             (holder, _), (readers, among), (bystander, behind) = crowds
             holder.join()
@@ -113,7 +115,7 @@ class _Pair:
 
     @contextmanager
     def _crowds(self, name: str, *sides: str) -> Iterator[tuple[Directory, list[tuple[Crowd, Proxy]]]]:
-        """A directory, and for each side clients behind a proxy of their own."""
+        """A directory, and for each side a crowd behind its own proxy."""
         lock = f"{self._lock}-{name}"
         with ExitStack() as stack:
             directory = stack.enter_context(Directory(self._address, lock))
@@ -123,7 +125,7 @@ class _Pair:
                 proxy = stack.enter_context(self._control.proxy(self._subjects[side].family))
                 crowd = Crowd(self._subjects[side], proxy.url, lock)
                 stack.callback(crowd.close)
-                # A session each: two watches of one session on the same node get one event.
+                # A session for each reader: two watches of one session on the same node get only one event.
                 crowd.open(AHEAD if side == "reader" else 1)
                 crowds.append((crowd, proxy))
             yield directory, crowds

@@ -1,4 +1,4 @@
-"""What goes over the wire, counted by a proxy before the server. Times taken here would mean nothing."""
+"""Requests on the wire, counted by a proxy in front of the server. The proxy makes times meaningless here."""
 
 from __future__ import annotations
 
@@ -14,30 +14,31 @@ from .stats import median
 from .subjects import Role, Subject
 from .workers import Worker
 
-#: So many cycles are counted, one by one. The flights are those of the cycle with the fewest: if the system
-#: interrupts a sender between two requests that belong together, one flight becomes two. More cycles follow
-#: until two of them have the fewest flights.
+#: At least this many cycles are counted, one by one. The flights are those of the cycle with the fewest: if
+#: the system interrupts a sender between two requests that belong together, one flight becomes two. More
+#: cycles follow until two of them have the fewest flights.
 CYCLES, QUICK_CYCLES, MOST_CYCLES = 50, 10, 400
-#: Cycles before them, for the directory and the scripts.
+#: Cycles before the measurement, which make the directory and load the scripts.
 WARM = 10
 HAND_OFFS, QUICK_HAND_OFFS = 7, 3
-#: A waiter that is quiet for so long, in seconds, has asked all it has to. On Redis it polls every 100 ms.
+#: A waiter that sends nothing for this many seconds has sent all its requests. On Redis it polls every 100
+#: ms.
 QUIET = {"zookeeper": 0.1, "redis": 0.04}
 LIMIT = 10.0
 
 
 @dataclass(frozen=True)
 class Wire:
-    """Requests and flights: of an acquire + release that no other contender disturbs, and of a hand-off."""
+    """Requests and flights of an acquire + release without other contenders, and of a hand-off."""
 
     requests: float
     flights: float
-    #: The kinds of requests, of all cycles.
+    #: The requests of all cycles, by kind.
     kinds: dict[str, int]
     cycles: int
-    #: Of both processes, from the waiter's call of acquire to its return, the other's release included.
+    #: Of both processes, from the waiter's call of acquire to its return, including the other's release.
     handoff_requests: float | None
-    #: Of the waiter, from the call of release to its grant, without confirmations: one number a hand-off.
+    #: Of the waiter, from the call of release to its grant, without confirmations; one number per hand-off.
     handoff_waiter: list[int] | None
     #: Session confirmations among them.
     handoff_confirmations: int | None
@@ -94,7 +95,7 @@ def summary(counts: Sequence[Counts], least: int) -> tuple[float, float, dict[st
 
 
 def cycle(worker: Worker, proxy: Proxy) -> Counts:
-    """Counts a cycle into which no session confirmation has come: they come every few seconds."""
+    """Counts a cycle without a session confirmation, which occurs every few seconds."""
     for _ in range(10):
         proxy.forget()
         worker.cycle(1)
@@ -105,7 +106,7 @@ def cycle(worker: Worker, proxy: Proxy) -> Counts:
 
 
 def hand_offs(pair: Sequence[Worker], proxies: Sequence[Proxy], count: int) -> tuple[float, list[int], int]:
-    """Hands the lock to and fro; the last three fields of `Wire`."""
+    """Hands the lock back and forth; returns the last three fields of `Wire`."""
     for worker in pair:
         worker.cycle(1)
     whole, waiters, confirmations = [], [], 0
@@ -129,7 +130,7 @@ def hand_offs(pair: Sequence[Worker], proxies: Sequence[Proxy], count: int) -> t
 
 
 def settled(proxy: Proxy, quiet: float) -> Counts:
-    """Waits until the waiter has asked, and has been quiet for a while."""
+    """Waits until the waiter has sent its requests, and then nothing for a while."""
     deadline = time.monotonic() + LIMIT
     since, before = time.monotonic(), proxy.counts()
     while time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""A worker: a process that takes locks on command. The protocol is in ../README.md."""
+"""A worker: a process that acquires locks on command. The protocol is in ../README.md."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .complaint import Complaint
 from .programs import command
 from .subjects import Subject
 
-#: Bounds every answer; nothing here takes nearly as long.
+#: The time limit for a reply, in seconds. All replies are much faster.
 LIMIT = 30.0
 
-#: Acquires and releases before anything counts. Node's compilers need so many until nothing changes any more,
-#: and Java's: after 4000 Curator still gains a tenth. Everywhere else they warm the server.
+#: Acquires and releases before the measurement. Node's and Java's compilers need so many until times are
+#: stable: after 4000, Curator still becomes 10 % faster. In other languages they only warm up the server.
 WARM = {"javascript": 10_000, "java": 12_000}
 WARM_OTHERS = 300
 
 
 def _die_with_us() -> None:
-    # Also of SIGKILL: a worker that waits for a lock does not notice that the harness has ended.
+    # Also if SIGKILL ends the harness: a worker that waits for a lock would not notice that.
     if _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) != 0:
         os._exit(1)
 
@@ -44,7 +44,7 @@ class Call(NamedTuple):
 
 
 class Hold(NamedTuple):
-    """One turn under contention: asked, granted, and given back at, in the same nanoseconds."""
+    """One turn under contention: the times of call, grant and release, in the same nanoseconds."""
 
     called: int
     granted: int
@@ -52,7 +52,7 @@ class Hold(NamedTuple):
 
 
 class Worker:
-    """A running worker. Use it with `with`: it ends with the block."""
+    """A running worker. Use it in a `with` statement, which ends it."""
 
     #: How long it may take to end, in seconds.
     exit_limit = 5.0
@@ -75,7 +75,7 @@ class Worker:
         return command(subject)
 
     def ready(self) -> None:
-        """Waits until it is connected. Starting several and then waiting for all is quicker."""
+        """Waits until it is connected. It is faster to start several workers and then wait for all."""
         if not self._greeted:
             greeting = self._line(LIMIT)
             if greeting != "ready":
@@ -83,7 +83,7 @@ class Worker:
             self._greeted = True
 
     def send(self, line: str) -> None:
-        """Gives a command."""
+        """Sends a command."""
         self.ready()
         assert self._process.stdin is not None
         try:
@@ -93,7 +93,7 @@ class Worker:
             raise self._complaint(f"was gone before {line!r}") from None
 
     def receive(self, limit: float = LIMIT) -> list[object]:
-        """The answer to the earliest command that has none yet."""
+        """The reply to the earliest command without one."""
         line = self._line(limit)
         try:
             answer = json.loads(line)
@@ -104,13 +104,13 @@ class Worker:
         return answer
 
     def warm_up(self, share: float = 1.0) -> None:
-        """Takes the lock as often as it needs to be warm, or a share of that."""
+        """Runs the cycles of the warm-up, or a share of them."""
         times = round(WARM.get(self.subject.language, WARM_OTHERS) * share / self.subject.locks)
         for _ in range(0, times, WARM_OTHERS):
             self.cycle(min(times, WARM_OTHERS))
 
     def cycle(self, times: int) -> list[int]:
-        """Acquires and releases so many times; nanoseconds of each."""
+        """Acquires and releases `times` times; returns the nanoseconds of each."""
         self.send(f"cycle {times}")
         answer = self._numbers(self.receive())
         if len(answer) != times:
@@ -118,19 +118,19 @@ class Worker:
         return answer
 
     def call(self, verb: str) -> Call:
-        """`acquire` or `release`, and waits for it."""
+        """Sends `acquire` or `release`, and waits for the reply."""
         self.send(verb)
         return self.called()
 
     def called(self) -> Call:
-        """The answer to an `acquire` or `release` that was sent before."""
+        """The reply to an `acquire` or `release` that was sent before."""
         answer = self._numbers(self.receive())
         if len(answer) != 2:
             raise self._complaint(f"answered {answer!r}, which are not two times")
         return Call(*answer)
 
     def contended(self, seconds: float) -> list[Hold]:
-        """The answer to a `contend` that was sent before."""
+        """The reply to a `contend` that was sent before."""
         turns = []
         for turn in self.receive(seconds + LIMIT):
             times = self._numbers(turn)
@@ -167,7 +167,7 @@ class Worker:
         return Complaint("\n".join([f"the worker {self.subject} {what}{ending}", *said[-12:]]))
 
     def close(self) -> None:
-        """Ends it: kindly at first."""
+        """Ends it: first by `quit`, then by a kill."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:

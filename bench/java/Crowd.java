@@ -22,7 +22,7 @@ final class Crowd {
     }
 
     private static final int LIMIT_SECONDS = 60;
-    /** Thousands of threads share the memory. */
+    /** Small, because thousands of threads share the memory. */
     private static final int STACK = 256 * 1024;
 
     private final Worker.Connecting connecting;
@@ -121,7 +121,7 @@ final class Crowd {
         return "[" + turns + "]";
     }
 
-    /** A contender that still waits gives up with its client. */
+    /** Closing the clients ends the contenders that still wait. */
     void close() {
         closing = true;
         clients.forEach(CuratorFramework::close);

@@ -12,10 +12,10 @@ import org.apache.curator.framework.recipes.locks.Lease;
 
 /** One of Curator's locks, with its defaults. */
 interface Lock {
-    /** Waits for it. */
+    /** Acquires the lock. */
     void acquire() throws Exception;
 
-    /** Gives it back, and waits for the server's word. */
+    /** Releases it, and waits for the server's reply. */
     void release() throws Exception;
 
     static Lock of(String kind, CuratorFramework client, String path) {
@@ -70,7 +70,8 @@ interface Lock {
             semaphore.returnLease(lease);
         }
     }
-    /** A latch, of which each is for one term. Its close leaves the deletion to the background: the client reports when it is done. */
+    /** An election: each term uses a new latch. Its close deletes the node in the background, and the client reports
+     * when that is done. */
     final class Term implements Lock {
         private final CuratorFramework client;
         private final String path;

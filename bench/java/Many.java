@@ -9,12 +9,12 @@ import org.apache.curator.framework.CuratorFramework;
 
 /** Many threads on one client, each with a lock of its own. */
 final class Many {
-    /** What a thread does with its lock. */
+    /** The work of a thread with its lock. */
     private interface Working {
         void work(Lock lock) throws Exception;
     }
 
-    /** Thousands of threads share the memory. */
+    /** Small, because thousands of threads share the memory. */
     private static final int STACK = 256 * 1024;
     private static final int PAGE = 4096;
 
@@ -22,7 +22,7 @@ final class Many {
     private final String kind;
     private final String path;
     private final List<Lock> locks = new ArrayList<>();
-    /** The threads that hold go on: a lock of Curator's belongs to a thread. */
+    /** Keeps the threads of holders alive, because a lock of Curator belongs to a thread. */
     private final CountDownLatch never = new CountDownLatch(1);
 
     Many(CuratorFramework client, String kind, String path) {

@@ -7,11 +7,12 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 
-/** Takes Curator's locks on command (../README.md). usage: Worker [crowd-|many-]mutex|write|read|semaphore|multi|election URL LOCK */
+/** Acquires Curator's locks on command (../README.md).
+ * usage: Worker [crowd-|many-]mutex|write|read|semaphore|multi|election URL LOCK */
 public final class Worker {
     private static final int CONNECT_SECONDS = 20;
 
-    /** Answers a line, split into words, with a line. */
+    /** Runs a command (the words of a line) and returns the line of its reply. */
     private interface Obeying {
         String obey(String[] words) throws Exception;
     }
@@ -42,7 +43,7 @@ public final class Worker {
             serve(new Worker(Lock.of(kind, client, path))::obey);
             client.close();
         }
-        // Not System.exit: there may be thousands of threads that still wait.
+        // Not System.exit, because thousands of threads may still wait.
         Runtime.getRuntime().halt(0);
     }
 

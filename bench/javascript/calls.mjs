@@ -2,13 +2,14 @@
 
 import { nodeRedis, powertools } from "./libraries.mjs";
 
-/** What the function gives back: 1 KiB as JSON. */
+/** The function's result: 1 KiB as JSON. */
 const RESULT = "r".repeat(1022);
-/** How long a result is kept, in seconds: short, as there are many. A replay's is kept for as long as it may take. */
+/** How long a result is kept, in seconds: short, because there are many. The result of replays is kept for longer than
+ * a run. */
 const KEPT = 10;
 const KEPT_LONG = 3600;
 
-/** The calls of `fencepost` or of a `peer`: `first` ones, or replays. */
+/** Calls with `fencepost` or with a `peer`: first calls, or replays. */
 export async function calls(whose, first, address, scope) {
   const { pay, close } = await (whose === "peer" ? ofPowertools : ofFencepost)(
     address,
@@ -43,7 +44,7 @@ async function ofFencepost(address, scope, kept) {
 async function ofPowertools(address, scope, kept) {
   const { makeIdempotent, IdempotencyConfig, CachePersistenceLayer } = powertools();
   const client = await nodeRedis(address);
-  // It knows from there when the function is to have ended.
+  // Powertools reads the function's deadline from it.
   const lambdaContext = { getRemainingTimeInMillis: () => 10_000 };
   const pay = makeIdempotent(async () => RESULT, {
     persistenceStore: new CachePersistenceLayer({ client }),

@@ -3,7 +3,8 @@
 import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 
-/** Nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share: a machine that is up for less than 100 days fits a number. */
+/** Nanoseconds of CLOCK_MONOTONIC, which all processes of a machine share. A number is exact up to an uptime of 100
+ * days. */
 export const clock = () => Number(process.hrtime.bigint());
 
 async function cycle(lock, times) {
@@ -45,7 +46,7 @@ async function obey(lock, [verb, ...numbers]) {
   throw new Error(`unknown command: ${verb}`);
 }
 
-/** Says "ready" and answers a line, split into words, with what comes of it, until "quit". */
+/** Prints "ready", then runs the command of each line and prints its reply, until "quit". */
 export async function obeying(answer) {
   process.stdout.write("ready\n");
   for await (const line of createInterface({ input: process.stdin })) {
@@ -54,7 +55,7 @@ export async function obeying(answer) {
   }
 }
 
-/** Says "ready" and obeys until "quit". */
+/** Prints "ready" and runs commands until "quit". */
 export async function serve(lock) {
   await obeying((words) => obey(lock, words));
   await lock.close();

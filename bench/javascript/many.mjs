@@ -9,13 +9,13 @@ import { clock, obeying } from "./loops.mjs";
 
 const PAGE = 4096;
 
-/** Nanoseconds that the process has had a processor. */
+/** The processor time of the process, in nanoseconds. */
 function processorTime() {
   const { user, system } = process.cpuUsage();
   return (user + system) * 1000;
 }
 
-/** How many cycles all tasks have done, and the time and the processor time that they took. */
+/** Runs cycles in all tasks. Returns their number, their time and their processor time. */
 async function run(locks, milliseconds) {
   const [start, before] = [clock(), processorTime()];
   const end = start + milliseconds * 1e6;
@@ -32,14 +32,14 @@ async function run(locks, milliseconds) {
   return [cycles, clock() - start, processorTime() - before];
 }
 
-/** The bytes of memory that the process occupies, without garbage. */
+/** The memory of the process after a garbage collection, in bytes. */
 function memory() {
   setFlagsFromString("--expose-gc");
   runInNewContext("gc")();
   return Number(readFileSync("/proc/self/statm", "ascii").split(" ")[1]) * PAGE;
 }
 
-/** Says "ready" and obeys until "quit". */
+/** Prints "ready" and runs commands until "quit". */
 export async function serveMany(first, name) {
   const locks = [];
   await obeying(async ([verb, number]) => {

@@ -1,4 +1,5 @@
-// Operations: an acquire claims a new key, a release completes it. Of fencepost, and the same requests of the client libraries alone.
+// Operations: an acquire claims a new key, a release completes it. With fencepost, or the same requests with the client
+// libraries alone.
 
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -11,7 +12,7 @@ const FINGERPRINT = "0123456789abcdef0123456789abcdef";
 const TAG = "bytes";
 /** 1 KiB. */
 const RESULT = new Uint8Array(1024).fill(0x72);
-/** How long a claim and a result are kept, in ms: short, as there are many. */
+/** How long a claim and a result are kept, in ms: short, because there are many. */
 const KEPT = 10_000;
 const KEEP_TOMBSTONE = "10000";
 
@@ -24,7 +25,7 @@ function keys() {
   };
 }
 
-/** fencepost, by its address or on a client of ioredis. */
+/** fencepost, by address or on a client of ioredis. */
 export async function operations(address, scope, onIoredis) {
   // Loaded here: a raw client is measured without fencepost in its process.
   const { connect, fromRedis } = await import("../../bindings-wasm/dist/node/index.mjs");
@@ -54,7 +55,7 @@ const script = (...parts) =>
     .map((part) => readFileSync(new URL(`../../core/src/redis/scripts/claim/${part}.lua`, import.meta.url), "utf8"))
     .join("");
 
-/** Our own scripts by EVALSHA, over node-redis. */
+/** fencepost's scripts by EVALSHA, over node-redis. */
 export async function rawNodeRedis(address, scope) {
   const client = await nodeRedis(address);
   const run = ({ sha, ...call }) => client.evalSha(sha, call);
@@ -104,12 +105,12 @@ async function rawOn(load, run, close, scope) {
 
 const attemptOf = (number) => `${process.pid.toString(16).padStart(16, "0")}${number.toString(16).padStart(16, "0")}-1`;
 
-/** A cycle that does nothing would be quick. */
+/** A cycle that fails must not count as a fast one. */
 function check(answer, wanted) {
   if (answer[0] !== wanted) throw new Error(`a script answered ${answer}`);
 }
 
-/** node-zookeeper-client alone: a transaction and a read in one flight; a transaction. The directories are there. */
+/** node-zookeeper-client alone: a transaction and a read in one flight; a transaction. The directories exist. */
 export async function rawZooKeeper(address, scope) {
   const { library, client } = await zookeeper(address);
   const { CreateMode } = library;

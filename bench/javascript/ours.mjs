@@ -1,4 +1,4 @@
-// fencepost, by its address or on a client that there is already.
+// fencepost, by address or on an existing client.
 
 import { connect, fromRedis } from "../../bindings-wasm/dist/node/index.mjs";
 import { ioredis } from "./libraries.mjs";
@@ -16,7 +16,7 @@ function lockOf(client, name, close) {
   };
 }
 
-/** `connect` takes node-redis for redis: where it is installed, and node-zookeeper-client for zk:. */
+/** `connect` uses node-redis for redis: if it is installed, and node-zookeeper-client for zk:. */
 export async function byAddress(address, name) {
   const client = await connect(address.url);
   return lockOf(client, name, () => client.close());

@@ -1,4 +1,5 @@
-// The client libraries alone, with the requests of fencepost in the same flights; names, data and arguments are as long.
+// The client libraries alone, with the requests of fencepost in the same flights. Names, data and arguments have the
+// same lengths.
 
 import { createHash, randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -40,7 +41,7 @@ async function zooKeeperOn(connected, name) {
 const script = (name) => readFileSync(new URL(`../../core/src/redis/scripts/${name}.lua`, import.meta.url), "utf8");
 const KEEP_TOMBSTONE = "10000";
 
-/** What both scripts are given. Each acquire is a new attempt: a server refuses one that has been released. */
+/** The arguments of both scripts. Each acquire is a new attempt: a server rejects a released one. */
 function calls(name) {
   const texts = [script("acquire"), script("release")];
   const [acquire, release] = texts.map((text) => createHash("sha1").update(text).digest("hex"));
@@ -62,12 +63,12 @@ function calls(name) {
   };
 }
 
-/** A cycle that does nothing would be quick. */
+/** A cycle that fails must not count as a fast one. */
 function check(answer) {
   if (answer[0] !== 1) throw new Error(`a script answered ${answer}`);
 }
 
-/** Our own scripts by EVALSHA, over node-redis. */
+/** fencepost's scripts by EVALSHA, over node-redis. */
 export async function rawNodeRedis(address, name) {
   const client = await nodeRedis(address);
   const run = async ({ sha, ...call }) => check(await client.evalSha(sha, call));

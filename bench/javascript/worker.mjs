@@ -1,4 +1,4 @@
-// Takes locks on command. usage: worker.mjs KIND URL LOCK
+// Acquires locks on command. usage: worker.mjs KIND URL LOCK
 
 import { setFlagsFromString } from "node:v8";
 
@@ -6,7 +6,8 @@ import { Address } from "./libraries.mjs";
 import { serve } from "./loops.mjs";
 import { serveMany } from "./many.mjs";
 
-// While others have their turns, V8 would throw away the code of functions that rest, and with it what the warm-up was for: see ../README.md.
+// V8 would otherwise drop the compiled code of idle functions during the turns of other subjects, and so undo the
+// warm-up: see ../README.md.
 setFlagsFromString("--no-flush-bytecode");
 
 const KINDS = ["fencepost", "fencepost-ioredis", "raw", "raw-ioredis"].flatMap((kind) => [
@@ -21,7 +22,7 @@ if (!KINDS.includes(kind) || name === undefined) {
   process.exit(2);
 }
 
-// Each kind loads its own library only: a raw client is measured without fencepost in its process.
+// Each kind loads only its own library, so that a raw client is measured without fencepost in its process.
 async function open(address) {
   const [whose, call] = kind.split("-");
   if (call === "first" || call === "replay") {

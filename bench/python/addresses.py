@@ -1,4 +1,4 @@
-"""The worker's address, as each library wants it."""
+"""The worker's address, in the form that each library needs."""
 
 from __future__ import annotations
 

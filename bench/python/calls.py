@@ -8,9 +8,9 @@ from itertools import count
 
 from addresses import Address
 
-#: What the function gives back: 1 KiB as JSON.
+#: The function's result: 1 KiB as JSON.
 RESULT = "r" * 1022
-#: How long a result is kept, in seconds: short, as there are many. One that is replayed is kept for longer.
+#: How long a result is kept, in seconds: short, because there are many. The result of replays is kept longer.
 KEPT, KEPT_LONG = 10, 3600
 
 Order = dict[str, str]
@@ -34,17 +34,17 @@ class Calls:
         assert self._pay(order) == RESULT
 
     def release(self) -> None:
-        """There is nothing to do."""
+        """Does nothing."""
 
     def close(self) -> None:
-        """The process ends."""
+        """Does nothing: the process ends."""
 
     def _next(self, scope: str) -> Order:
         return {"id": f"{scope}-{os.getpid()}-{next(self._numbers)}"}
 
 
 def fencepost_calls(address: Address, scope: str, kept: int) -> Calls:
-    """fencepost's."""
+    """With fencepost."""
     import fencepost
 
     client = fencepost.connect(address.url)
@@ -58,14 +58,14 @@ def fencepost_calls(address: Address, scope: str, kept: int) -> Calls:
 
 
 def powertools_calls(address: Address, scope: str, kept: int) -> Calls:
-    """That of Powertools for AWS Lambda, with its layer for caches."""
+    """With Powertools for AWS Lambda, and its layer for caches."""
     import redis
     from aws_lambda_powertools.utilities.idempotency import IdempotencyConfig, idempotent_function
     from aws_lambda_powertools.utilities.idempotency.persistence.redis import RedisCachePersistenceLayer
 
     client = redis.Redis(host=address.host, port=address.port, decode_responses=True)
     config = IdempotencyConfig(expires_after_seconds=kept)
-    # It knows from there when the function is to have ended.
+    # Powertools reads the function's deadline from it.
     config.register_lambda_context(_Context())
 
     @idempotent_function(  # type: ignore[untyped-decorator]

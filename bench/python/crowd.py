@@ -13,13 +13,13 @@ from loops import clock, say
 from peers import RECIPES
 from raw_zookeeper import connected
 
-#: Hundreds of threads share the memory.
+#: Small, because hundreds of threads share the memory.
 STACK = 256 * 1024
 LIMIT = 60.0
 
 
 class Crowd:
-    """Contenders for one of kazoo's locks, numbered in the order in which they have joined."""
+    """Contenders for one of kazoo's locks, numbered in the order in which they join."""
 
     def __init__(self, address: Address, name: str, kind: str) -> None:
         self._address = address
@@ -33,7 +33,7 @@ class Crowd:
         threading.stack_size(STACK)
 
     def obey(self, verb: str, number: int) -> object:
-        """Answers a command."""
+        """Runs a command, and returns its reply."""
         if verb == "open":
             self._clients += [connected(self._address) for _ in range(number)]
             return []
@@ -93,7 +93,7 @@ class Crowd:
 
     def _look(self) -> list[int]:
         if self._looker is None:
-            # It asks once whether the directory is there.
+            # kazoo checks once that the directory exists.
             self._looker = getattr(self._clients[0], self._recipe)(self._path, "bench")
         called = clock()
         found = self._looker.contenders()
@@ -104,11 +104,11 @@ class Crowd:
         for client in self._clients:
             client.stop()
         sys.stdout.flush()
-        os._exit(0)  # the contenders' threads would go on complaining
+        os._exit(0)  # the contenders' threads would continue to print errors
 
 
 def serve_crowd(crowd: Crowd) -> None:
-    """Obeys until `quit`."""
+    """Runs commands until `quit`."""
     say("ready")
     for line in sys.stdin:
         verb, *numbers = line.split()

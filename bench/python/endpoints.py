@@ -16,7 +16,7 @@ App = Callable[
 
 #: 1 KiB of JSON.
 BODY = json.dumps({"receipt": "r" * 1009}).encode()
-#: How long a response is kept, in seconds: short, as there are many.
+#: How long a response is kept, in seconds: short, because there are many.
 KEPT = 10
 
 
@@ -52,10 +52,10 @@ class Endpoint:
         assert sent[1]["body"] == BODY
 
     async def release(self) -> None:
-        """There is nothing to do."""
+        """Does nothing."""
 
     async def close(self) -> None:
-        """Hangs up."""
+        """Closes the connections."""
         if self._close is not None:
             await self._close()
 

@@ -19,7 +19,7 @@ class Lock(Protocol):
         """Waits for it."""
 
     def release(self) -> None:
-        """Gives it back, and waits for the server's word."""
+        """Releases it, and waits for the server's reply."""
 
     def close(self) -> None:
         """Hangs up."""
@@ -32,14 +32,14 @@ class AsyncLock(Protocol):
         """Waits for it."""
 
     async def release(self) -> None:
-        """Gives it back, and waits for the server's word."""
+        """Releases it, and waits for the server's reply."""
 
     async def close(self) -> None:
         """Hangs up."""
 
 
 def say(answer: object) -> None:
-    """Answers."""
+    """Prints a reply."""
     print(answer if isinstance(answer, str) else json.dumps(answer), flush=True)
 
 
@@ -86,7 +86,7 @@ def _contend(lock: Lock, milliseconds: int, hold: int) -> list[list[int]]:
 
 
 async def input_lines() -> AsyncIterator[tuple[str, list[int]]]:
-    """Says "ready", then gives commands and their numbers until `quit`; the loop runs on between two."""
+    """Prints "ready", then yields commands and their numbers until `quit`. Does not block the loop."""
     lines = asyncio.StreamReader()
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(lines), sys.stdin)
     say("ready")

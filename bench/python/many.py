@@ -14,7 +14,7 @@ from typing import Protocol
 
 from loops import AsyncLock, Lock, clock, input_lines, say
 
-#: Thousands of threads share the memory.
+#: Small, because thousands of threads share the memory.
 STACK = 256 * 1024
 
 
@@ -33,7 +33,7 @@ class ManyAsyncLock(AsyncLock, Protocol):
 
 
 def serve_many(first: ManyLock, name: str) -> None:
-    """Obeys until `quit`, with threads."""
+    """Runs commands until `quit`, with threads."""
     threading.stack_size(STACK)
     locks: list[Lock] = []
     say("ready")
@@ -60,7 +60,7 @@ def serve_many(first: ManyLock, name: str) -> None:
         else:
             raise ValueError(f"unknown command: {verb}")
     sys.stdout.flush()
-    os._exit(0)  # threads that wait for a lock would keep the process
+    os._exit(0)  # threads that wait for a lock would keep the process alive
 
 
 def _run(locks: list[Lock], milliseconds: int) -> list[int]:
@@ -105,7 +105,7 @@ def _or_die(work: Callable[[Lock], None], lock: Lock) -> None:
 
 
 async def serve_many_async(first: ManyAsyncLock, name: str) -> None:
-    """Obeys until `quit`, with tasks of asyncio."""
+    """Runs commands until `quit`, with tasks of asyncio."""
     locks: list[AsyncLock] = []
     waiting: list[asyncio.Task[None]] = []
     async for verb, numbers in input_lines():
@@ -149,7 +149,7 @@ async def _run_async(locks: list[AsyncLock], milliseconds: int) -> list[int]:
 
 
 def _memory() -> int:
-    """The bytes of memory that the process occupies, without garbage."""
+    """The memory of the process after a garbage collection, in bytes."""
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")

@@ -1,9 +1,9 @@
-"""Turns beside a neighbour: fencepost's lock and redis-py's own on one key, a process each.
+"""fencepost's lock and redis-py's lock contend for one key, each in its own process.
 
     python3 tests/servers run --redis 1 -- .venv/bin/python bench/python/neighbours.py [--poll SECONDS]
 
-redis-py's lock announces no release and asks every 10 ms. Prints how many turns each one got, and how many
-scripts the server has run for fencepost's waiter.
+redis-py's lock does not announce a release, and polls every 10 ms. Prints how many turns each lock got, and
+how many scripts the server ran for fencepost's waiter.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ URL = "redis://" + os.environ.get("FENCEPOST_REDIS", "127.0.0.1:6379")
 
 
 def turns(take: Callable[[], Callable[[], object]], options: argparse.Namespace) -> int:
-    """Takes the lock again and again until the time is up."""
+    """Acquires and releases the lock until the time is up."""
     done, end = 0, time.monotonic() + options.seconds
     while time.monotonic() < end:
         give_back = take()
@@ -71,13 +71,13 @@ def scripts() -> int:
 
 
 def main() -> None:
-    """Both at once."""
+    """Runs both at once."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--seconds", type=float, default=8.0)
     parser.add_argument("--hold", type=float, default=0.005, help="how long a turn lasts, in seconds")
-    parser.add_argument("--rest", type=float, default=0.0, help="how long each pauses after a turn")
-    parser.add_argument("--sleep", type=float, default=0.01, help="how often redis-py asks")
-    parser.add_argument("--poll", type=float, help="fencepost's option; its default if left out")
+    parser.add_argument("--rest", type=float, default=0.0, help="how long each process pauses after a turn")
+    parser.add_argument("--sleep", type=float, default=0.01, help="the interval at which redis-py polls")
+    parser.add_argument("--poll", type=float, help="fencepost's option (default: fencepost's default)")
     options = parser.parse_args()
     results: multiprocessing.SimpleQueue[tuple[str, int]] = multiprocessing.SimpleQueue()
     name, before = f"neighbours/{uuid.uuid4()}", scripts()

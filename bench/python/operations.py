@@ -14,7 +14,7 @@ FINGERPRINT = "0123456789abcdef0123456789abcdef"
 TAG = "bytes"
 #: 1 KiB.
 RESULT = b"r" * 1024
-#: How long a claim and a result are kept, in seconds: short, as there are many.
+#: How long a claim and a result are kept, in seconds: short, because there are many.
 KEPT = 10
 
 
@@ -25,7 +25,7 @@ class Keys:
         self._numbers = count(1)
 
     def next(self) -> tuple[int, str]:
-        """The number of the next key, and the key."""
+        """Returns the number of the next key, and the key."""
         number = next(self._numbers)
         return number, f"key-{os.getpid()}-{number}"
 

@@ -1,4 +1,4 @@
-"""fencepost, by its address or on a client that there is already."""
+"""fencepost, by address or on an existing client."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from raw_zookeeper import connected
 
 
 def of_kind(client: fencepost.Client, name: str, kind: str) -> fencepost.Lock:
-    """What is taken. A semaphore has one permit."""
+    """The kinds of locks. A semaphore has one permit."""
     if kind == "semaphore":
         return client.semaphore(name, 1)
     if kind == "mutex":
@@ -41,14 +41,14 @@ class Ours:
 
 
 class OursGiven(Ours):
-    """On a KazooClient as kazoo makes it: `connect` makes one with a quicker handler."""
+    """On a KazooClient with kazoo's default handler; `connect` makes one with a faster handler."""
 
     def __init__(self, address: Address, name: str) -> None:
         self._kazoo = connected(address)
         super().__init__(fencepost.Client(self._kazoo), name)
 
     def close(self) -> None:
-        """Hangs up, and ends the session, which is not fencepost's."""
+        """Closes the client, and ends the session, which fencepost does not own."""
         super().close()
         self._kazoo.stop()
         self._kazoo.close()
@@ -63,7 +63,7 @@ class OursAsync:
         self._grant: fencepost.asyncio.Grant | None = None
 
     def another(self, name: str) -> OursAsync:
-        """Another lock on the same client."""
+        """Returns another lock on the same client."""
         return OursAsync(self._client, name)
 
     async def acquire(self) -> None:

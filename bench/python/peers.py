@@ -1,4 +1,4 @@
-"""The locks that come with kazoo and redis-py, with their own defaults."""
+"""The locks of kazoo and redis-py, with their defaults."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from addresses import Address
 from kazoo.client import KazooClient
 
 LEASE = 10.0
-#: What kazoo calls them.
+#: kazoo's names for the kinds of locks.
 RECIPES = {"mutex": "Lock", "read": "ReadLock", "write": "WriteLock", "semaphore": "Semaphore"}
 
 
@@ -39,7 +39,7 @@ class KazooLock:
 
 
 class RedisPyLock:
-    """redis-py's Lock: a waiter asks every 0.1 s."""
+    """redis-py's Lock: a waiter polls every 0.1 s."""
 
     def __init__(self, address: Address, name: str) -> None:
         self._client = redis.Redis(address.host, address.port)

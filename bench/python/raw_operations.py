@@ -1,4 +1,4 @@
-"""The client libraries alone, with the requests of a claim and a completion; names and data are as long."""
+"""The client libraries alone, with the requests of a claim and a completion. Names and data are as long."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from addresses import Address
 from raw_redis import SCRIPTS
 from raw_zookeeper import RawZooKeeperAsync, connected
 
-# As in operations.py, which imports fencepost.
+# The values of operations.py, which this file cannot import because it imports fencepost.
 FINGERPRINT, TAG, RESULT, KEPT = "0123456789abcdef0123456789abcdef", "bytes", b"r" * 1024, 10_000
 KEEP_TOMBSTONE = 10_000
 
 
 def scripts() -> list[str]:
-    """The texts of claim and complete."""
+    """The scripts of claim and complete."""
     parts = (("record", "claiming", "claim"), ("record", "complete"))
     return ["".join((SCRIPTS / "claim" / f"{part}.lua").read_text() for part in each) for each in parts]
 
@@ -35,7 +35,7 @@ class Calls:
         self._key = self._attempt = self._tombstone = ""
 
     def acquire(self) -> tuple[Any, ...]:
-        """Those of a claim."""
+        """The arguments of a claim."""
         number = next(self._numbers)
         self._key = f"fencepost:{{{self._scope}/key-{os.getpid()}-{number}}}"
         self._attempt = f"{os.getpid():016x}{number:016x}-1"
@@ -44,13 +44,13 @@ class Calls:
         return (self._claim, 2, self._key, self._tombstone, *values)
 
     def release(self) -> tuple[Any, ...]:
-        """Those of its completion."""
+        """The arguments of its completion."""
         values = (self._attempt, KEEP_TOMBSTONE, TAG, RESULT, f"{self._key}:ended")
         return (self._complete, 2, self._key, self._tombstone, *values)
 
 
 def check(answer: Any, wanted: bytes) -> None:
-    """A cycle that does nothing would be quick."""
+    """A cycle that fails must not count as a fast one."""
     if answer[0] != wanted:
         raise RuntimeError(f"a script answered {answer}")
 
@@ -85,7 +85,7 @@ class RawRedisOperationsAsync:
         self._calls = Calls(scope)
 
     async def load(self) -> RawRedisOperationsAsync:
-        """Gives the server the scripts."""
+        """Loads the scripts into the server."""
         for text in scripts():
             await self._client.script_load(text)
         return self
@@ -106,7 +106,7 @@ class RawRedisOperationsAsync:
 
 
 class Nodes:
-    """The nodes of a claim, and their data. The directories are there: the benchmark makes them."""
+    """The nodes of a claim, and their data. The directories exist: the benchmark makes them."""
 
     def __init__(self, scope: str) -> None:
         self._scope = scope
@@ -114,7 +114,7 @@ class Nodes:
         self._attempt = self.record = self.lease = ""
 
     def take_next(self) -> None:
-        """Those of a new key."""
+        """Prepares the nodes of a new key."""
         number = next(self._numbers)
         self._attempt = f"{os.getpid():016x}{number:016x}-1"
         self.record = f"/fencepost/{self._scope}/{number % 256:02x}/key-{os.getpid()}-{number}"
@@ -174,7 +174,7 @@ class RawZooKeeperOperations:
 
 
 class RawZooKeeperOperationsAsync:
-    """For asyncio: the same requests, each awaited as a future that kazoo's thread settles."""
+    """For asyncio: the same requests, each awaited as a future that kazoo's thread completes."""
 
     def __init__(self, address: Address, scope: str) -> None:
         self._threads = RawZooKeeperOperations(address, scope)

@@ -1,4 +1,4 @@
-"""redis-py alone: our own scripts by EVALSHA, with the arguments that fencepost gives them."""
+"""redis-py alone: fencepost's scripts by EVALSHA, with the arguments that fencepost passes."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ KEEP_TOMBSTONE = 10_000
 
 
 def scripts() -> tuple[str, str]:
-    """The texts of acquire and release."""
+    """The scripts of acquire and release."""
     return (SCRIPTS / "acquire.lua").read_text(), (SCRIPTS / "release.lua").read_text()
 
 
 class Calls:
-    """The arguments of the EVALSHAs. Each acquire is a new attempt: a server refuses a released one."""
+    """The arguments of the EVALSHAs. Each acquire is a new attempt: a server rejects a released one."""
 
     def __init__(self, name: str) -> None:
         self._acquire, self._release = (hashlib.sha1(text.encode()).hexdigest() for text in scripts())
@@ -36,20 +36,20 @@ class Calls:
         self._attempt = self._tombstone = ""
 
     def acquire(self) -> tuple[Any, ...]:
-        """Those of a new attempt."""
+        """The arguments of a new attempt."""
         self._attempt = f"{self._contender}-{next(self._numbers)}"
         self._tombstone = f"{{{self._name}}}:gone:{self._attempt}"
         keys = (self._name, self._fence, self._tombstone)
         return (self._acquire, 3, *keys, self._attempt, LEASE, KEEP_FENCE, KEEP_TOMBSTONE)
 
     def release(self) -> tuple[Any, ...]:
-        """Those of the attempt that holds the lock."""
+        """The arguments of the attempt that holds the lock."""
         keys = (self._name, self._tombstone)
         return (self._release, 2, *keys, self._attempt, self._channel, KEEP_TOMBSTONE)
 
 
 def check(granted: Any, what: str) -> None:
-    """A cycle that does nothing would be quick."""
+    """A cycle that fails must not count as a fast one."""
     if granted[0] != 1:
         raise RuntimeError(f"{what} answered {granted}")
 
@@ -84,11 +84,11 @@ class RawRedisAsync:
         self._calls = Calls(name)
 
     def another(self, name: str) -> RawRedisAsync:
-        """Another lock on the same client."""
+        """Returns another lock on the same client."""
         return RawRedisAsync(self._client, name)
 
     async def load(self) -> RawRedisAsync:
-        """Gives the server the scripts."""
+        """Loads the scripts into the server."""
         for text in scripts():
             await self._client.script_load(text)
         return self

@@ -13,7 +13,7 @@ DATA = b"0" * 34
 
 
 def connected(address: Address) -> KazooClient:
-    """A client as kazoo makes it."""
+    """A client with kazoo's defaults."""
     client = KazooClient(f"{address.host}:{address.port}", timeout=address.session_seconds)
     client.start()
     return client
@@ -47,7 +47,7 @@ class RawZooKeeper:
 
 
 class RawZooKeeperAsync:
-    """For asyncio: the same requests, each awaited as a future that kazoo's thread settles."""
+    """For asyncio: the same requests, each awaited as a future that kazoo's thread completes."""
 
     def __init__(self, client: KazooClient, name: str) -> None:
         self._threads = RawZooKeeper(client, name)
@@ -58,7 +58,7 @@ class RawZooKeeperAsync:
         self._loop = asyncio.get_running_loop()
 
     def another(self, name: str) -> RawZooKeeperAsync:
-        """Another lock on the same client."""
+        """Returns another lock on the same client."""
         return RawZooKeeperAsync(self._client, name)
 
     async def acquire(self) -> None:

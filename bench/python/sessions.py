@@ -1,11 +1,11 @@
-"""What many sessions cost a ZooKeeper ensemble: processor time and proposals, beside sessions that only ping.
+"""The cost of many sessions for a ZooKeeper ensemble, compared with sessions that only ping.
 
     cargo build --release -p fencepost-bench
     python3 tests/servers run --ensemble --tick 2000 -- .venv/bin/python bench/python/sessions.py [--number N]
 
 `raw` is the client library alone, `idle` a client without a lock, `held` a client that holds one; each has a
 session of 10 s. Prints a line for each: the processor time of the three servers together, in milliseconds a
-second, and the transactions a second that their leader has ordered, over `--seconds` after all are there.
+second, and the transactions a second of their leader, over `--seconds` after all sessions are open.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def ask(address: str, word: str) -> str:
-    """Sends one line, and reads the answer until the server closes or the line ends."""
+    """Sends one line, and reads the reply until the server closes or the line ends."""
     host, port = address.rsplit(":", 1)
     with socket.create_connection((host, int(port)), timeout=10) as connection:
         connection.sendall(word.encode())
@@ -34,7 +34,7 @@ def ask(address: str, word: str) -> str:
 
 
 def processor_time() -> float:
-    """What the ensemble's processes have used so far, in seconds."""
+    """The processor time that the ensemble's processes have used so far, in seconds."""
     servers = json.loads(ask(os.environ["FENCEPOST_SERVERS"], "list\n"))["servers"]
     fields = [
         Path(f"/proc/{server['pid']}/stat").read_text().rsplit(") ", 1)[1].split() for server in servers
@@ -50,7 +50,7 @@ def ordered() -> int:
 
 
 def measure(kind: str, options: argparse.Namespace) -> None:
-    """Opens the sessions, and prints what they cost while nothing else happens."""
+    """Opens the sessions, and prints their cost while nothing else happens."""
     worker = subprocess.Popen(
         [WORKER, kind, f"zk://{ENSEMBLE}", str(options.number)],
         stdin=subprocess.PIPE,
@@ -61,7 +61,7 @@ def measure(kind: str, options: argparse.Namespace) -> None:
     assert worker.stdout is not None
     if worker.stdout.readline() != "ready\n":
         raise SystemExit(f"{WORKER} {kind} ended with {worker.wait()}")
-    time.sleep(SESSION_SECONDS + 5)  # until the servers have ended what the sessions before have left
+    time.sleep(SESSION_SECONDS + 5)  # until the servers have expired the earlier sessions
     began, used, number = time.monotonic(), processor_time(), ordered()
     time.sleep(options.seconds)
     passed = time.monotonic() - began
@@ -74,7 +74,7 @@ def measure(kind: str, options: argparse.Namespace) -> None:
 
 
 def main() -> None:
-    """One kind after the other, twice: a new JVM is slower at first."""
+    """Measures one kind after the other, twice, because a new JVM is slower at first."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--number", type=int, default=1000, help="how many sessions")
     parser.add_argument("--seconds", type=float, default=30.0, help="how long each kind is measured")

@@ -1,4 +1,4 @@
-"""Takes locks on command. usage: worker.py KIND URL LOCK"""
+"""Acquires locks on command. usage: worker.py KIND URL LOCK"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def main() -> None:
         _serve(kind, address, name)
 
 
-# Each kind imports its own library only: a raw client is measured without fencepost in its process.
+# Each kind imports only its own library, so that a raw client is measured without fencepost in its process.
 
 
 def _serve(kind: str, address: Address, name: str) -> None:

@@ -1,4 +1,4 @@
-"""What the tests of the benchmark share."""
+"""Shared code of the benchmark's tests."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def bench(*arguments: str, **environment: str) -> subprocess.CompletedProcess[st
         capture_output=True,
         text=True,
         check=False,
-        timeout=400,  # against hanging: it takes a minute where nothing else runs
+        timeout=400,  # a limit for a hang: a run takes a minute on an idle machine
         env={**os.environ, "COLUMNS": "200", **environment},
     )
 
 
 @pytest.fixture
 def servers() -> None:
-    """Complains if there are none."""
+    """Fails if there are none."""
     if "FENCEPOST_SERVERS" not in os.environ:
         pytest.fail("run these by `python3 tests/servers run -- .venv/bin/pytest bench`")

@@ -18,7 +18,7 @@ from harness.targets import verdicts
 
 MEASURED = [subject for subject in SUBJECTS if takes_part(subject)]
 PAIRS = [subject for subject in MEASURED if subject.role in (Role.OURS, Role.RAW)]
-#: Requests of a cycle.
+#: The requests of a cycle.
 REQUESTS = {"zookeeper": 3, "redis": 2}
 
 

@@ -1,4 +1,4 @@
-"""Bad options, and what is missing."""
+"""Bad options, and missing programs."""
 
 from __future__ import annotations
 

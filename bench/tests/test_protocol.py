@@ -1,4 +1,4 @@
-"""What a worker may say, and what becomes of one that says something else."""
+"""The replies that a worker may send, and the harness's reaction to others."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from harness.workers import Call, Hold, Worker
 
 @pytest.fixture
 def said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Saying:
-    """Workers that say what the test wants them to."""
+    """Makes workers whose output the test chooses."""
     return Saying(monkeypatch, tmp_path)
 
 
 class Saying:
-    """Makes workers that say what a test wants them to."""
+    """Makes workers whose output a test chooses."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         self._monkeypatch = monkeypatch
         self._program = folder / "worker.py"
 
     def __call__(self, *lines: str, then: str = "") -> Worker:
-        """A worker that greets with the first line, and answers any command with the next line."""
+        """A worker that starts with the first line, and replies to each command with the next line."""
         loop = f"for line in {lines[1:]!r}:\n    input()\n    print(line, flush=True)\n"
         self._program.write_text(f"import sys\nprint({lines[0]!r}, flush=True)\n{loop}{then}\n")
         program = [sys.executable, str(self._program)]

@@ -49,7 +49,8 @@ def test_a_line_is_handed_on_and_drawn(tmp_path: Path) -> None:
     found = json.loads((tmp_path / "latest.json").read_text())["results"]["zookeeper"]
     ten, sixty = found["queue"]["kazoo-lock"]
     assert (ten["contenders"], sixty["contenders"]) == (10, 60)
-    # Delete, and the next one's list; of the next one alone, as one is woken.
+    # The delete, and the next contender's list. Only the next contender lists, because a release wakes only
+    # one.
     assert (ten["requests"], ten["events"]) == (sixty["requests"], sixty["events"]) == (2, 1)
     assert 3 * ten["bytes_received"] < sixty["bytes_received"]
     assert found["wakeups"] == {
@@ -85,7 +86,7 @@ def test_operations_run_once(tmp_path: Path) -> None:
 
 
 def kinds(family: dict[str, Any], subject: str) -> dict[str, int]:
-    """What was on the wire. Listing is listing, with a stat or without."""
+    """The requests by kind. A list with a stat counts as a list without one."""
     found: dict[str, int] = family["wire"][subject]["kinds"]
     return {kind.removesuffix("2"): count for kind, count in found.items()}
 

@@ -45,7 +45,7 @@ def test_a_sitting_counts_once_however_long() -> None:
 
 
 def test_what_is_uncertain_is_told() -> None:
-    # The same luck in all rounds of a sitting: many rounds do not make it certain.
+    # An effect that is the same in all rounds of a sitting: many rounds do not make the interval narrow.
     lucky = spread([[1.0] * 100, [1.5] * 100, [2.0] * 100])
     assert (lucky.low, lucky.median, lucky.high) == (1, 1.5, 2)
     quiet = spread([[1.5, 1.51, 1.52] * 30] * 8)

@@ -7,8 +7,8 @@ struct fencepost_attempt {
     struct pending begun;
 };
 
-/* Converts a timeout in milliseconds to an acquire timeout of the hub. Zero and less stay as they are, for the text of
- * their refusal. */
+/* Converts a timeout in milliseconds to an acquire timeout of the hub. Zero and negative timeouts stay unchanged,
+ * because the error text contains them. */
 int64_t acquire_timeout_of(int64_t timeout) {
     if (timeout == FENCEPOST_FOREVER)
         return FENCEPOST_FOREVER;
@@ -17,7 +17,7 @@ int64_t acquire_timeout_of(int64_t timeout) {
     return timeout > INT64_MAX / 1000 - 1 ? INT64_MAX - 1 : timeout * 1000;
 }
 
-/* Returns the result of an acquire, with its grant. With the mutex. */
+/* Returns the result of an acquire, with its grant. The caller holds the mutex. */
 static fencepost_result decided(fencepost_grant *contender, fencepost_grant **grant) {
     if (contender->stage == ASKING)
         return FENCEPOST_RESULT_PENDING;
@@ -32,8 +32,8 @@ static bool is_handed_over(fencepost_result result) {
     return result == FENCEPOST_RESULT_OK || result == FENCEPOST_RESULT_REPLAYED;
 }
 
-/* Begins an acquire, waits, and returns the grant, with the mutex locked once. So an uncontended acquire wakes no other
- * thread. */
+/* Begins an acquire, waits, and returns the grant, and locks the mutex only once. So an uncontended acquire wakes no
+ * other thread. */
 fencepost_result acquire_opened(fencepost_lock *lock, opening *open, const void *what, fencepost_grant **grant) {
     fencepost_client *client = lock->client;
     fencepost_grant *contender;
@@ -52,7 +52,7 @@ fencepost_result acquire_opened(fencepost_lock *lock, opening *open, const void 
     return result;
 }
 
-/* Refuses an acquire timeout that is not positive. `otherwise` says how the program asks without waiting. */
+/* Refuses an acquire timeout that is not positive. `otherwise` names the function that acquires without waiting. */
 fencepost_result check_acquire_timeout(int64_t acquire_timeout, const char *otherwise) {
     if (acquire_timeout > 0 || acquire_timeout == TRY)
         return FENCEPOST_RESULT_OK;
@@ -148,14 +148,15 @@ fencepost_result fencepost_lock_try_acquire_start(fencepost_lock *lock, fencepos
     return start(lock, TRY, attempt);
 }
 
-/* There is a result; or another thread that waited for the same attempt has taken its grant, and may have freed it. */
+/* Whether there is a result, or another thread that waited for the same attempt has taken its grant (and may have freed
+ * it). */
 static bool attempt_decided(const void *subject) {
     const fencepost_grant *contender = ((const fencepost_attempt *)subject)->begun.contender;
 
     return contender == NULL || contender_decided(contender);
 }
 
-/* Returns the grant of an attempt to the first caller. With the mutex. */
+/* Returns the grant of an attempt to the first caller. The caller holds the mutex. */
 static fencepost_result take(fencepost_attempt *attempt, fencepost_grant **grant) {
     fencepost_result result;
 
@@ -170,7 +171,7 @@ static fencepost_result take(fencepost_attempt *attempt, fencepost_grant **grant
     return result;
 }
 
-/* With the mutex. */
+/* The caller holds the mutex. */
 static void wait_for(fencepost_attempt *attempt) {
     fencepost_grant *contender = attempt->begun.contender;
 

@@ -1,4 +1,5 @@
-/* Claims. A claim is a contender whose grant may also be a result, and which has two more ends. */
+/* Claims. A claim is a contender that may also get a result instead of a grant, and that can also be completed or left.
+ */
 #include <stdlib.h>
 
 #include "internal.h"
@@ -10,7 +11,7 @@ struct claim_request {
     int64_t acquire_timeout;
 };
 
-/* Opens a contender and begins the claim. With the mutex. */
+/* Opens a contender and begins the claim. The caller holds the mutex. */
 static fencepost_result open_claim(fencepost_lock *lock, const void *what, fencepost_grant **claim) {
     const struct claim_request *request = what;
     size_t size = strlen(request->key) + 1;
@@ -32,7 +33,7 @@ static fencepost_result open_claim(fencepost_lock *lock, const void *what, fence
     return FENCEPOST_RESULT_OK;
 }
 
-/* With zero, the claim does not wait for another attempt. */
+/* Converts a timeout in milliseconds. With zero, the claim does not wait for another attempt. */
 static int64_t claim_timeout(int64_t timeout) {
     return timeout == 0 ? TRY : acquire_timeout_of(timeout);
 }
@@ -145,7 +146,7 @@ uint64_t fencepost_claim_fence(const fencepost_grant *claim) {
 }
 
 uint64_t fencepost_claim_takeovers(const fencepost_grant *claim) {
-    /* It never changes, so the mutex is not necessary. */
+    /* The number never changes, so the mutex is not necessary. */
     return claim == NULL ? 0 : claim->takeovers;
 }
 

@@ -1,4 +1,4 @@
-/* Clients: a hub, its driver, and the client's locks. close.c has the end of a client. */
+/* Clients: a hub, its driver, and the client's locks. close.c closes them. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

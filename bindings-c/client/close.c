@@ -1,11 +1,11 @@
-/* The end of a client: at once, or step by step in an event loop. */
+/* Closes a client: in one call, or step by step in an event loop. */
 #include "internal.h"
 
-/* How long to wait for the server's answers, if the driver itself needs no time to end. The rest is for the end of
- * threads. */
+/* How long a close waits for the server's replies, if the driver itself needs no time to close. The rest of the limit
+ * is for the end of the threads. */
 #define CLOSE_LIMIT (RELEASE_LIMIT - 200000u)
 
-/* From here on there are no grants and no acquires. With the mutex. */
+/* Begins to close: ends all grants and acquires. The caller holds the mutex. */
 static void begin(fencepost_client *client) {
     client->closing = true;
     client->close_by = fencepost_now() + CLOSE_LIMIT - client->driver->close_time;
@@ -24,7 +24,7 @@ static bool is_settled(const void *subject) {
     return fencepost_hub_pending(((const fencepost_client *)subject)->hub) == 0;
 }
 
-/* Waits for another thread. With the mutex. */
+/* Waits until another thread has changed the flag. The caller holds the mutex. */
 static void await(fencepost_client *client, pthread_cond_t *change, const bool *flag, bool value) {
     int before = client_pause(client);
 
@@ -65,8 +65,8 @@ static fencepost_result finish(fencepost_client *client) {
     return FENCEPOST_RESULT_OK;
 }
 
-/* Whether this thread is in a callback inside the client. The end of the client would wait for this thread. With the
- * mutex. */
+/* Whether this thread is in a callback inside the client. If so, the close would wait for this thread itself. The
+ * caller holds the mutex. */
 static bool is_inside(const fencepost_client *client) {
     bool closes = client->closed && !client->over && pthread_equal(client->closer, pthread_self());
 
@@ -129,7 +129,7 @@ fencepost_result fencepost_close_start(fencepost_client *client) {
     return FENCEPOST_RESULT_OK;
 }
 
-/* The result of a close that another call ends. With the mutex. */
+/* The result for a caller whose close another call finishes. The caller holds the mutex. */
 static fencepost_result progress(const fencepost_client *client) {
     if (!client->closing)
         return fault(FENCEPOST_RESULT_CLIENT_CLOSED, "no close of this client has begun: call fencepost_close_start");

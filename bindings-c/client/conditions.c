@@ -1,4 +1,4 @@
-/* The conditions that a call waits for, and the error of a contender that has ended. */
+/* The conditions for which a call waits, and the error of a contender that has ended. */
 #include "internal.h"
 
 static __thread uint64_t last_retry_after = FENCEPOST_NEVER;
@@ -7,7 +7,7 @@ int64_t fencepost_retry_after(void) {
     return last_retry_after == FENCEPOST_NEVER ? -1 : (int64_t)((last_retry_after + 999u) / 1000u);
 }
 
-/* Why it ended, as a result with a text. */
+/* Stores and returns the reason for the end of a contender, with its text. */
 fencepost_result contender_fault(const fencepost_grant *contender) {
     last_retry_after = contender->retry_after;
     if (contender->detail == NULL)
@@ -15,7 +15,7 @@ fencepost_result contender_fault(const fencepost_grant *contender) {
     return fault(contender->result, "%s", contender->detail);
 }
 
-/* Why its downgrade or its end was refused, as a result with a text. */
+/* Stores and returns the reason for the refusal of a downgrade or of the end of a claim, with its text. */
 fencepost_result contender_refusal(const fencepost_grant *contender) {
     if (contender->refusal_detail == NULL)
         return fault(contender->refusal, NULL);
@@ -41,12 +41,12 @@ bool contender_over(const void *subject) {
     return contender->lost || contender->stage == OVER;
 }
 
-/* The server has answered the request that ends the grant. */
+/* Whether the server has replied to the request that ends the grant. */
 bool contender_ended(const void *subject) {
     return ((const fencepost_grant *)subject)->stage != RELEASING;
 }
 
-/* Another client has requested the lock, or this grant has ended. */
+/* Whether another client has sent a revocation request, or this grant has ended. */
 bool contender_revoke_requested(const void *subject) {
     const fencepost_grant *contender = subject;
 

@@ -1,5 +1,5 @@
-/* Connects by address. The libraries for the servers depend on this one, and not the other way round: it looks for them
- * when an address needs one. So a program loads only the client libraries that it uses. */
+/* Connects by address. The libraries for the servers depend on this library. This library does not depend on them: it
+ * loads one when an address needs it. So a program loads only the client libraries that it uses. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <string.h>
@@ -29,13 +29,13 @@ connect_with(const char *library, const char *function, const char *url, fencepo
             FENCEPOST_RESULT_DRIVER_MISSING, "%s cannot be loaded: install it, or link with it (%s)", library,
             why == NULL ? "it has no such function" : why);
     }
-    /* ISO C has no conversion from an object pointer to a function pointer; POSIX has. */
+    /* ISO C does not define the conversion of an object pointer to a function pointer; POSIX does. */
     memcpy(&connect, &symbol, sizeof connect);
     return connect(url, client);
 }
 
 /* The library without threads is faster. Both variants of libzookeeper export the same names. If the program uses the
- * one with threads (only it has blocking calls), the names would be resolved to that one. */
+ * variant with threads (only this one has blocking calls), the linker would resolve the names to it. */
 static fencepost_result connect_zookeeper(const char *url, fencepost_client **client) {
     static const char function[] = "fencepost_zookeeper_connect";
     static const char *const libraries[] = {"libfencepost-zookeeper-st.so.0", "libfencepost-zookeeper.so.0"};

@@ -22,7 +22,7 @@ static void describe(const fencepost_grant *contender, const fencepost_event *ev
     *written = strdup(text); /* without memory, the text is that of the result */
 }
 
-/* The contender has ended. Its key has to be closed later. */
+/* Ends a contender. The caller closes its key later. */
 static void finish(fencepost_grant *contender, fencepost_result result) {
     fencepost_client *client = contender->client;
 
@@ -49,19 +49,20 @@ static void close_key(fencepost_client *client, uint64_t key) {
     client->moved = true;
 }
 
-/* The contender has ended. The hub drops the machine when it serves no other contender and the server has answered. */
+/* Ends a contender, and closes its key. The hub deletes the machine when it serves no other contender and the server
+ * has replied. */
 static void end(fencepost_grant *contender, fencepost_result result) {
     finish(contender, result);
     close_key(contender->client, contender->key);
 }
 
-/* A claim of the program is lost. The program may still end it, and the server decides. Its key stays open. */
+/* Marks a claim of the program as lost. The program may still end it, and the server decides. So its key stays open. */
 static void lapse(fencepost_grant *contender, fencepost_result result) {
     contender->stage = LAPSED;
     contender->result = result;
 }
 
-/* There is a record, perhaps with a result. */
+/* Ends a contender with the record in the event, if any. */
 static void end_with_record(fencepost_grant *contender, const fencepost_event *event) {
     fencepost_result result =
         event->kind == FENCEPOST_EVENT_KIND_REPLAYED ? FENCEPOST_RESULT_REPLAYED : FENCEPOST_RESULT_OK;
@@ -72,7 +73,7 @@ static void end_with_record(fencepost_grant *contender, const fencepost_event *e
     end(contender, result);
 }
 
-/* The server has answered a downgrade. */
+/* Handles the server's reply to a downgrade. */
 static void finish_downgrade(fencepost_grant *contender, const fencepost_event *event) {
     bool refused = event->kind == FENCEPOST_EVENT_KIND_REFUSED;
 
@@ -84,7 +85,7 @@ static void finish_downgrade(fencepost_grant *contender, const fencepost_event *
     contender->refusal = refused ? event->reason : FENCEPOST_RESULT_OK;
 }
 
-/* The server has refused an acquire, a downgrade, or the end of a grant. */
+/* Handles the refusal of an acquire, a downgrade, or the end of a grant. */
 static void refuse(fencepost_grant *contender, const fencepost_event *event) {
     if (contender_is_held(contender)) {
         finish_downgrade(contender, event); /* the grant is unchanged */
@@ -97,7 +98,7 @@ static void refuse(fencepost_grant *contender, const fencepost_event *event) {
         end(contender, event->reason);
         return;
     }
-    /* The claim goes on, and may be ended in another way. */
+    /* The claim stays as it was, and the program may end it in another way. */
     describe(contender, event, &contender->refusal_detail);
     contender->stage = contender->lost ? LAPSED : HELD;
     contender->refusal = event->reason;
@@ -180,8 +181,8 @@ void contender_event(fencepost_client *client, uint64_t key, const fencepost_eve
     client_changed(client, contender->waiters);
 }
 
-/* Before an owner acquires, the hub handles the time. The computer may have been suspended, and the owner's grant may
- * have ended. */
+/* Before an owner acquires, the hub handles its timers. The owner's grant may have ended while the computer was
+ * suspended. */
 static void catch_up(fencepost_client *client, uint64_t now) {
     if (now >= client->until) {
         fencepost_hub_handle_timeout(client->hub, now);
@@ -219,7 +220,7 @@ static fencepost_result open_machine(const fencepost_lock *lock, uint64_t now, f
     return fencepost_hub_open(client->hub, now, lock->settings, id, seed, &contender->key);
 }
 
-/* Opens a contender and begins its acquire. With the mutex. */
+/* Opens a contender and begins its acquire. The caller holds the mutex. */
 fencepost_result contender_open(fencepost_lock *lock, int64_t acquire_timeout, fencepost_grant **contender) {
     fencepost_client *client = lock->client;
     uint64_t now = fencepost_now();
@@ -249,7 +250,7 @@ fencepost_result contender_open(fencepost_lock *lock, int64_t acquire_timeout, f
     return FENCEPOST_RESULT_OK;
 }
 
-/* The client is being closed: a grant is lost. The hub closes all keys at once. */
+/* Ends a contender whose client is closed: its grant is lost. The hub closes all keys at once. */
 void contender_closed(fencepost_grant *contender) {
     fencepost_result result = contender->result;
 
@@ -265,13 +266,13 @@ void contender_closed(fencepost_grant *contender) {
     finish(contender, result);
 }
 
-/* Releases a claim that the program has not taken: nothing has happened, so another attempt may claim the operation. */
+/* Releases a claim that the program has not taken: the operation did not run, so another attempt may claim it. */
 static void release_untaken(fencepost_grant *contender) {
     if (contender->claimed != NULL && !contender->taken && contender->stage == HELD)
         fencepost_hub_release(contender->client->hub, fencepost_now(), contender->key);
 }
 
-/* Cancels it, for a reason that its attempt reports. With the mutex. */
+/* Cancels a contender. Its attempt reports the reason. The caller holds the mutex. */
 void contender_give_up(fencepost_grant *contender, fencepost_result result, const char *why) {
     free(contender->detail);
     contender->detail = strdup(why);

@@ -1,11 +1,10 @@
-/* The deadlines of contenders: until when the program has to take a grant, and until when the first connection has to
- * exist. */
+/* The deadlines of contenders: for the program to take a grant, and for the first connection. */
 #include "internal.h"
 
-/* A grant waits for the program for half its lease, but not longer than this. */
+/* The program has to take a grant within half its lease, or within this time if that is shorter. */
 #define LONGEST_UNTAKEN 10000000u
 
-/* An attempt got its grant. The program has to take it; until then no call holds it. */
+/* Sets the deadline for the program to take the grant of an attempt. */
 void deadline_to_take(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
     uint64_t now = fencepost_now(), half;
@@ -21,7 +20,7 @@ void deadline_to_take(fencepost_grant *contender) {
     client->locks->untaken = contender;
 }
 
-/* The program has taken the grant, or the contender has ended. */
+/* Removes the deadlines: the program has taken the grant, or the contender has ended. */
 void deadlines_forget(fencepost_grant *contender) {
     contender->untaken = false;
     if (contender->untaken_place == NULL)
@@ -33,12 +32,13 @@ void deadlines_forget(fencepost_grant *contender) {
     contender->next_untaken = NULL;
 }
 
-/* Until the client has reached a server: its address and the reason; afterwards NULL. */
+/* Before the first connection: the address and the reason for the failure. Afterwards NULL. */
 const char *client_absence(const fencepost_client *client) {
     return client->driver->absent == NULL ? NULL : client->driver->absent(client->self);
 }
 
-/* An acquire has begun. If there has never been a connection, it waits for one only for a limited time. */
+/* Sets the deadline of an acquire for the first connection. If there was a connection before, the acquire has no such
+ * deadline. */
 void deadline_to_reach(fencepost_grant *contender) {
     fencepost_client *client = contender->client;
 
@@ -50,7 +50,7 @@ void deadline_to_reach(fencepost_grant *contender) {
         client->locks->reach_by = contender->reach_by;
 }
 
-/* When the first of these deadlines ends. */
+/* The earliest of these deadlines. */
 uint64_t deadlines_until(const fencepost_client *client) {
     uint64_t until = client->locks->reach_by;
     const fencepost_grant *contender;

@@ -27,7 +27,7 @@ void claim_forget_result(fencepost_grant *claim) {
     claim->claimed->result = NULL;
 }
 
-/* Without memory for it, no other call can continue this completion. */
+/* Keeps the result of a completion. If there is no memory for it, no other call can continue this completion. */
 static void keep_result(fencepost_grant *claim, const struct content *content) {
     fencepost_view tag = view_of(content->tag);
     struct result *result = malloc(sizeof *result + tag.size + content->size);
@@ -53,14 +53,14 @@ static bool is_result(const struct result *result, const struct content *content
            (content->size == 0 || memcmp(result->bytes + tag.size, content->bytes, content->size) == 0);
 }
 
-/* Continues an end that has begun. A completion succeeds for the result alone that it stores. */
+/* Continues an end that has begun. A completion succeeds only for a call with the same result. */
 static fencepost_result continue_end(const fencepost_grant *claim, enum end end, const struct content *content) {
     if (end != COMPLETE || is_result(claim->claimed->result, content))
         return FENCEPOST_RESULT_OK;
     return fault(FENCEPOST_RESULT_NOT_HELD, "a completion of this claim with another result has begun");
 }
 
-/* Begins an end, or continues one that has begun. With the mutex. */
+/* Begins an end, or continues one that has begun. The caller holds the mutex. */
 fencepost_result claim_end(fencepost_grant *claim, enum end end, const struct content *content) {
     fencepost_result result;
 
@@ -86,7 +86,7 @@ fencepost_result claim_end(fencepost_grant *claim, enum end end, const struct co
     return result;
 }
 
-/* Returns the result of an end, once, and to every call that has waited for it. With the mutex. */
+/* Returns the result of an end to one call, and to every call that has waited for it. The caller holds the mutex. */
 fencepost_result claim_ended(fencepost_grant *claim, enum end end, bool waited) {
     if (claim->claimed == NULL)
         return fault(FENCEPOST_RESULT_NOT_A_CLAIM, NULL);

@@ -20,7 +20,7 @@ static const char *put_text(char **place, fencepost_view view) {
     return text;
 }
 
-/* Copies the contenders; NULL if there is no memory. */
+/* Copies the contenders. Returns NULL if there is no memory. */
 fencepost_contenders *contenders_copy(const fencepost_found *const *found, size_t count) {
     size_t size = sizeof(fencepost_contenders) + count * sizeof(fencepost_contender), i;
     fencepost_contenders *copy;

@@ -9,7 +9,8 @@ bool grant_observe(const fencepost_grant *grant) {
     return true;
 }
 
-/* The beginning of every call that returns a result. A grant that the close of its client has ended returns that loss.
+/* The beginning of every call that returns a result. If the close of the client has ended the grant, the call returns
+ * that loss.
  */
 fencepost_result grant_enter(const fencepost_grant *grant) {
     fencepost_result result = client_enter(grant == NULL ? NULL : grant->client);
@@ -23,7 +24,7 @@ fencepost_result grant_enter(const fencepost_grant *grant) {
 }
 
 uint64_t fencepost_grant_fence(const fencepost_grant *grant) {
-    /* It never changes, so the mutex is not necessary. */
+    /* The fence never changes, so the mutex is not necessary. */
     return grant != NULL && grant->has_fence ? grant->fence : 0;
 }
 
@@ -54,7 +55,7 @@ int64_t fencepost_grant_remaining(const fencepost_grant *grant) {
     return remaining;
 }
 
-/* Reads what the server has sent, unless another thread does so. With the mutex. */
+/* Reads what the server has sent, unless another thread does so. The caller holds the mutex. */
 static void take_in(fencepost_grant *grant) {
     if (!grant->client->driving)
         client_advance(grant->client);

@@ -7,7 +7,7 @@
 /* The server, the prefix, the scope, and seven options. */
 #define MOST_SETTINGS 10
 
-/* Settings while the client gathers them. A member that is zero is not given, so its default applies. */
+/* Settings while the client gathers them. If a member is zero, the default of the option applies. */
 struct gathered {
     fencepost_setting settings[MOST_SETTINGS];
     size_t count;
@@ -27,7 +27,8 @@ static void add_millis(struct gathered *all, const char *key, int64_t millis) {
         add(all, key, FENCEPOST_VALUE_KIND_NUMBER)->number = micros_of(millis);
 }
 
-/* The options as this library knows them. The program may have been built with another version of the header. */
+/* Copies the options into this library's version of the structure. The program may have been built with another version
+ * of the header. */
 static fencepost_result take(const fencepost_idempotency_options *given, fencepost_idempotency_options *options) {
     static const uint8_t zero[sizeof options->reserved];
     const uint8_t *bytes = (const uint8_t *)given;

@@ -7,13 +7,13 @@ struct fencepost_inspection {
     struct pending begun;
 };
 
-/* What to do, and with which contender; without a contender: to list. */
+/* The task of an inspection, and its contender. Without a contender, the inspection lists all contenders. */
 struct task {
     const char *action;
     const fencepost_contender *whom;
 };
 
-/* Begins an inspection. With the mutex. */
+/* Begins an inspection. The caller holds the mutex. */
 static fencepost_result open_inspection(fencepost_lock *lock, const void *what, fencepost_grant **opened) {
     const struct task *task = what;
     const char *node = task->whom == NULL || task->whom->node == NULL ? "" : task->whom->node;
@@ -29,7 +29,8 @@ static fencepost_result open_inspection(fencepost_lock *lock, const void *what, 
     return result;
 }
 
-/* Returns the result of an inspection, and what it found if the caller wants it. With the mutex. */
+/* Returns the result of an inspection, and the contenders that it found, if the caller wants them. The caller holds the
+ * mutex. */
 static fencepost_result ended(fencepost_grant *contender, fencepost_contenders **contenders) {
     if (contender->stage == ASKING)
         return FENCEPOST_RESULT_PENDING;

@@ -1,4 +1,4 @@
-/* What the files of client/ share: the functions that a program calls. */
+/* Shared declarations of client/, which has the functions that a program calls. */
 #ifndef FENCEPOST_CLIENT_INTERNAL_H
 #define FENCEPOST_CLIENT_INTERNAL_H
 
@@ -6,7 +6,7 @@
 
 #include "../engine/internal.h"
 
-/* How long a release waits for the server's answer, in microseconds. */
+/* How long a release waits for the server's reply, in microseconds. */
 #define RELEASE_LIMIT 5000000u
 
 /* A lost claim is LAPSED: the program may still end it. */
@@ -18,7 +18,8 @@ enum end { NO_END, RELEASE, COMPLETE, LEAVE };
 /* The state of a downgrade. */
 enum downgrade { NO_DOWNGRADE, DOWNGRADING, DOWNGRADED, DOWNGRADE_REFUSED };
 
-/* One contender, from its acquire to its end. An attempt and then a grant stand for it. It is one key of the hub. */
+/* One contender, from its acquire to its end. The program sees it first as an attempt, and then as a grant. It has one
+ * key of the hub. */
 struct fencepost_grant {
     fencepost_client *client;
     uint64_t key;
@@ -32,21 +33,21 @@ struct fencepost_grant {
     uint64_t fence;
     uint64_t valid_until;
     int64_t ahead;
-    char *detail;                 /* the text of the result; NULL: the result's own */
+    char *detail;                 /* the text of `result`; NULL: its default text */
     char *foreign_node;           /* the node of a contender of another layout, or NULL */
     fencepost_contenders *found;  /* for an inspection, which is a contender without a grant */
     struct fencepost_grant *next; /* in the bucket of its key */
     bool extended;                /* the program has begun to extend it */
     enum downgrade downgrade;
-    fencepost_result refusal; /* why the downgrade, or the end of a claim, was refused */
-    char *refusal_detail;     /* the text of the refusal; NULL: the result's own */
-    uint64_t reach_by;        /* for an acquire: until when the first connection has to exist */
-    bool untaken;             /* for an attempt: the program has not taken the grant */
-    uint64_t take_by;         /* ... and, once granted, until when it has to */
+    fencepost_result refusal;                              /* why the downgrade, or the end of a claim, was refused */
+    char *refusal_detail;                                  /* the text of `refusal`; NULL: its default text */
+    uint64_t reach_by;                                     /* for an acquire: the deadline for the first connection */
+    bool untaken;                                          /* for an attempt: the program has not taken the grant */
+    uint64_t take_by;                                      /* for a grant: the deadline for the program to take it */
     struct fencepost_grant *next_untaken, **untaken_place; /* in the list of grants that no program has taken */
     struct waiter *waiters;                                /* threads that sleep until the contender changes */
-    uint64_t retry_after;     /* after a refusal: how long the holder's lease lasts, or FENCEPOST_NEVER */
-    fencepost_record *record; /* what is stored, as the server has reported it, or NULL */
+    uint64_t retry_after;     /* after a refusal: the holder's remaining lease, or FENCEPOST_NEVER */
+    fencepost_record *record; /* the stored record, as the server reported it, or NULL */
     uint64_t deleted;         /* how many records a sweep has deleted */
     struct claimed *claimed;  /* for a claim; NULL for a lock and for a single step */
     uint64_t takeovers;       /* for a claim */
@@ -55,14 +56,15 @@ struct fencepost_grant {
     bool taken;               /* the program has taken it */
 };
 
-/* Which operation a claim is for, and the result of its completion, until a call has returned what became of it. */
+/* The operation of a claim, and the result that its completion stores, until a call has returned the end of that
+ * completion. */
 struct claimed {
     fencepost_idempotency *of;
     struct result *result; /* or NULL */
     char key[];
 };
 
-/* What a call has begun without waiting for it. */
+/* An acquire, claim or request that one call has begun and another call finishes. */
 struct pending {
     fencepost_grant *contender; /* NULL once the program has taken it as a grant */
     fencepost_client *client;
@@ -83,7 +85,7 @@ struct table {
 /* The client's locks. */
 struct locks {
     char *server;     /* the name of the server in settings */
-    const char *kind; /* the kind of a lock whose options do not say it; it points into `server` */
+    const char *kind; /* the default kind of a lock; points into `server` */
     char *prefix;
     struct table contenders;
     struct pool random;
@@ -92,7 +94,7 @@ struct locks {
     fencepost_grant *untaken; /* grants that the program has not taken */
 };
 
-/* Each file uses those above it. */
+/* Each of these files uses only the files above it. */
 
 static inline fencepost_view view_of(const char *text) {
     fencepost_view view = {(const uint8_t *)text, text == NULL ? 0 : strlen(text)};
@@ -163,7 +165,8 @@ void claim_forget_result(fencepost_grant *claim);
 /* operations.c */
 struct operation {
     fencepost_result (*start)(fencepost_grant *grant, const void *what);
-    /* `waited`: the call has waited for this end of the claim, so it returns its result even if another call has. */
+    /* `waited`: the call has waited for this end of the claim, so it returns the result even if another call returned
+     * it. */
     fencepost_result (*finish)(fencepost_grant *grant, bool waited);
     client_condition *is_finished;
     uint64_t limit;        /* how long the blocking form waits, in microseconds */

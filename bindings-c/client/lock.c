@@ -6,7 +6,7 @@
 
 #define KEY(text) (const uint8_t *)(text), sizeof(text) - 1
 
-/* With the mutex. */
+/* The caller holds the mutex. */
 fencepost_result
 lock_new(fencepost_client *client, const char *name, const fencepost_options *options, fencepost_lock **lock) {
     fencepost_lock *made;

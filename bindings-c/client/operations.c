@@ -1,21 +1,21 @@
-/* The calls for a grant that the server answers: extend, release, downgrade; those of claims alone are in claim.c.
+/* The calls on a grant that send a request: extend, release, downgrade. claim.c has the calls that only claims have.
  *
- * Each call has three forms. One blocks. The other two are for a program with an event loop: the first of them begins,
- * and the second one returns `PENDING` until the server has answered. */
+ * Each call has three forms. One form blocks. The other two are for a program with an event loop: `_start` begins it,
+ * and `_finish` returns `PENDING` until the server has replied. */
 #include "internal.h"
 
 static uint64_t deadline(uint64_t limit) {
     return limit == FENCEPOST_NEVER ? FENCEPOST_NEVER : fencepost_now() + limit;
 }
 
-/* A call that waits for the answer to what it has begun. */
+/* A call that waits for the reply to its request. */
 struct wait {
     fencepost_grant *grant;
     const struct operation *operation;
     uint64_t ends; /* of the claim, when the call has begun */
 };
 
-/* The server has answered; or another call has had the answer, and has begun another end of the claim. */
+/* Whether the server has replied; or another call has returned the reply, and has begun another end of the claim. */
 static bool is_answered(const void *subject) {
     const struct wait *wait = subject;
 
@@ -120,7 +120,7 @@ fencepost_result fencepost_extend_finish(fencepost_grant *grant) {
 
 /* ---- release ---- */
 
-/* Goes on with a release that was begun before. */
+/* Begins a release, or continues one that has begun. */
 static fencepost_result release_start(fencepost_grant *grant, const void *nothing) {
     fencepost_result result;
 

@@ -4,7 +4,7 @@
 
 #include "internal.h"
 
-/* The type of a member of the options. A member that is zero is not given, so its default applies. */
+/* The type of a member of the options. If a member is zero, the default of the option applies. */
 enum value {
     TEXT,
     TEXTS, /* with their number in the next member */
@@ -18,7 +18,7 @@ struct member {
     const char *key; /* its name in settings */
     enum value value;
     size_t offset;
-    uint32_t required; /* the kinds for which it is passed even if it is zero, as bits */
+    uint32_t required; /* the kinds (as bits) for which the client passes it even if it is zero */
 };
 
 struct gap {
@@ -37,7 +37,7 @@ struct gap {
 /* The hub's own limit. */
 #define MOST_TEXTS 64
 
-/* Settings while the client gathers them. It refuses what has no place here. */
+/* Settings while the client gathers them. The client refuses a list of texts that does not fit here. */
 struct gathered {
     fencepost_setting settings[MOST_SETTINGS];
     size_t count;
@@ -95,7 +95,7 @@ add_texts(struct gathered *all, const char *key, const char *const *texts, size_
     return FENCEPOST_RESULT_OK;
 }
 
-/* A value that is too large for the hub stays too large, so that the hub refuses it. */
+/* The conversion saturates, so that the hub refuses a value that is too large. */
 int64_t micros_of(int64_t millis) {
     return millis > INT64_MAX / 1000 ? INT64_MAX : millis < INT64_MIN / 1000 ? INT64_MIN : millis * 1000;
 }
@@ -141,7 +141,8 @@ static bool is_reserved_zero(const fencepost_options *options) {
     return true;
 }
 
-/* The options as this library knows them. The program may have been built with another version of the header. */
+/* Copies the options into this library's version of the structure. The program may have been built with another version
+ * of the header. */
 static fencepost_result take(const fencepost_options *given, fencepost_options *options) {
     const uint8_t *bytes = (const uint8_t *)given;
     size_t i;

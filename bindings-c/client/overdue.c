@@ -34,7 +34,7 @@ static void refuse(fencepost_grant *contender) {
     contender_give_up(contender, FENCEPOST_RESULT_UNREACHABLE, why);
 }
 
-/* Does what is due. With the mutex. */
+/* Ends the contenders whose deadline has passed. The caller holds the mutex. */
 void overdue_look(fencepost_client *client, uint64_t now) {
     give_back(client, now);
     if (client->locks->reach_by > now)

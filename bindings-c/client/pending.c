@@ -1,4 +1,4 @@
-/* What one call begins and another call ends. */
+/* Acquires, claims and requests that one call begins and another call finishes. */
 #include <stdlib.h>
 
 #include "internal.h"
@@ -24,7 +24,7 @@ fencepost_result pending_start(fencepost_lock *lock, opening *open, const void *
     return result;
 }
 
-/* Cancels it if it has no result. Releases a grant that the program has not taken. */
+/* Cancels an acquire or a request without a result. Releases a grant that the program has not taken. */
 void pending_free(struct pending *pending) {
     fencepost_client *client = pending == NULL ? NULL : pending->client;
 

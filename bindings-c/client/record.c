@@ -3,7 +3,7 @@
 
 #include "internal.h"
 
-/* One block of memory: the record, its texts and its bytes. A NUL follows each. */
+/* Copies a text or bytes, with a NUL at the end. The record, its texts and its bytes are in one block of memory. */
 static fencepost_view put(char **place, fencepost_view from) {
     fencepost_view to = {(const uint8_t *)*place, from.size};
 
@@ -14,7 +14,7 @@ static fencepost_view put(char **place, fencepost_view from) {
     return to;
 }
 
-/* NULL if there is no memory. */
+/* Copies a record. Returns NULL if there is no memory. */
 fencepost_record *record_copy(const fencepost_record *record) {
     fencepost_record *copy = malloc(sizeof *copy + record->attempt.size + record->tag.size + record->result.size + 3);
     char *place;

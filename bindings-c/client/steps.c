@@ -10,7 +10,7 @@ static fencepost_result open_step(fencepost_lock *lock, const void *nothing, fen
     return contender_open(lock, TRY, opened);
 }
 
-/* Returns the result of a step, and the record if the caller wants it. With the mutex. */
+/* Returns the result of a step, and the record if the caller wants it. The caller holds the mutex. */
 static fencepost_result ended(fencepost_grant *contender, fencepost_record **record) {
     fencepost_result result = contender->result;
 
@@ -39,7 +39,7 @@ static fencepost_result take_deleted(fencepost_grant *contender, void *deleted) 
 }
 
 /* Does the step with these settings, and frees them. `made` is the result of making the settings; `take` writes the
- * answer to `into`. */
+ * result to `into`. */
 static fencepost_result run_for(
     fencepost_idempotency *of, fencepost_result made, fencepost_settings *settings,
     fencepost_result (*take)(fencepost_grant *, void *), void *into) {

@@ -63,7 +63,7 @@ void table_remove(struct table *table, uint64_t key) {
     }
 }
 
-/* Visits all contenders. The visited one may leave the table. */
+/* Visits all contenders. `visit` may remove its contender from the table. */
 void table_each(struct table *table, void (*visit)(fencepost_grant *)) {
     fencepost_grant *here, *next;
     size_t i;

@@ -1,4 +1,5 @@
-/* The thread that renews grants while no thread of the program is inside a call. A program with an event loop has none.
+/* The thread that renews grants while no thread of the program is inside a call. With an event loop in the program, the
+ * client has no such thread.
  */
 #define _GNU_SOURCE
 #include <signal.h>
@@ -13,7 +14,7 @@ static bool listens(fencepost_client *client) {
     return client->driver->listens != NULL && client->driver->listens(client->self);
 }
 
-/* Whether commands wait for answers that only reading brings: a driver with a descriptor has to be driven. */
+/* Whether commands wait for replies, and a thread has to read the driver's descriptor for them. */
 static bool has_to_drive(fencepost_client *client) {
     bool readable = client->driver->descriptor(client->self) >= 0;
 
@@ -40,8 +41,9 @@ static void *run(void *argument) {
         uint64_t until = client_until(client), now = fencepost_now();
 
         if (client->driving) {
-            /* A thread that drives looks at the timers, too, and wakes this thread when it stops. A program that takes
-             * one lock after the other would wake it for each grant, so the time for which it was last woken is kept.
+            /* The thread that drives also handles the timers, and wakes this thread when it stops. A program that
+             * acquires one lock after the other would wake this thread for each grant, so it keeps the time for which
+             * it was last woken.
              */
             client->background_due = client->background_called > now ? client->background_called : FENCEPOST_NEVER;
             client_sleep(client, &client->background_sleeper, client->background_due);
@@ -54,7 +56,7 @@ static void *run(void *argument) {
             client_lock(client);
         } else if (client->waiters == NULL && (has_to_drive(client) || has_to_listen(client, now))) {
             client_poll(client, NULL, now, until);
-            client_wake(client); /* a thread that began to wait meanwhile drives from here on */
+            client_wake(client); /* a thread that began to wait meanwhile drives from now on */
         } else {
             client->background_due = client->waiters == NULL ? due(client) : until;
             client_sleep(client, &client->background_sleeper, client->background_due);
@@ -72,14 +74,15 @@ static void start(fencepost_client *client) {
     /* Signals belong to the program: this thread receives none. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    /* Without this thread, a grant lasts as long as its lease. The loss and its cause are reported to the program. */
+    /* If the thread cannot start, a grant lasts only as long as its lease. The client then reports the loss and its
+     * cause. */
     client->background_runs = pthread_create(&client->background, NULL, run, client) == 0;
     client->background_missing = !client->background_runs;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Wakes the thread if it has something to do earlier than it expects. Otherwise it costs nothing: an uncontended
- * acquire and release wake no thread. */
+/* Wakes the background thread if it has something to do before it would wake up. An uncontended acquire and release
+ * wake no thread. */
 void background_look(fencepost_client *client) {
     uint64_t until;
 

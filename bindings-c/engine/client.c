@@ -1,4 +1,4 @@
-/* Clients in memory, with their references. */
+/* Makes and frees clients, and counts their references. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -19,7 +19,7 @@ static void destroy(fencepost_client *client) {
     free(client);
 }
 
-/* After an error, the caller still owns the hub and the locks. */
+/* Makes a client. After an error, the caller still owns the hub and the locks. */
 fencepost_result client_new(
     fencepost_hub *hub, const fencepost_driver *driver, void *self, const struct sink *sink, struct locks *locks,
     fencepost_client **client) {

@@ -5,7 +5,7 @@
 
 #include "internal.h"
 
-/* How often to read before a timer that is due. Each read takes thousands of bytes. */
+/* The maximum number of reads before the hub handles a timer that is due. Each read returns thousands of bytes. */
 #define MOST_LOOKS 256
 
 /* A timer that is later than this, in microseconds, was delayed by a busy loop. */
@@ -46,7 +46,7 @@ void client_pump(fencepost_client *client) {
     client->moved = false;
 }
 
-/* As `client_pump`, if this thread has reported an input. */
+/* Does the same as `client_pump`, if this thread has reported an input. */
 void client_settle(fencepost_client *client) {
     if (client->moved && !client->closed)
         client_pump(client);
@@ -65,12 +65,13 @@ uint64_t client_until(const fencepost_client *client) {
     return until;
 }
 
-/* Whether this thread is in a callback that the driver's library calls from `dispatch`. With the mutex. */
+/* Whether this thread is in a callback that the driver's library calls from `dispatch`. The caller holds the mutex. */
 bool client_is_dispatcher(const fencepost_client *client) {
     return client->dispatching && pthread_equal(client->dispatcher, pthread_self());
 }
 
-/* Lets the driver call a library that calls the program's own callbacks: without the mutex, and one thread at a time.
+/* Lets the driver call a library that calls the program's callbacks. The thread unlocks the mutex for this, and only
+ * one thread does it at a time.
  */
 static void dispatch(fencepost_client *client) {
     bool driving = client->driving;
@@ -102,7 +103,7 @@ bool client_has_more(const fencepost_client *client) {
     return source.fd >= 0 && poll(&source, 1, 0) > 0;
 }
 
-/* Whether a late timer waits for one turn of the loop that reads the connection, because an answer may have arrived. */
+/* Whether a late timer waits for one turn of the loop that reads the connection, because a reply may have arrived. */
 static bool puts_off(fencepost_client *client, uint64_t now) {
     if (client->driver->descriptor(client->self) != FENCEPOST_OWNER_DRIVEN || now - client->until < LATE)
         return false;
@@ -116,7 +117,8 @@ static bool puts_off(fencepost_client *client, uint64_t now) {
     return true;
 }
 
-/* Reads what the server has sent, and does what is due. An answer that has arrived comes before a timer that is late.
+/* Reads what the server has sent, and then handles the timers that are due. So a reply that has arrived is handled
+ * before a late timer.
  */
 void client_advance(fencepost_client *client) {
     int looks = MOST_LOOKS;
@@ -136,7 +138,7 @@ void client_advance(fencepost_client *client) {
     client_pump(client);
 }
 
-/* Wakes the program's loop if there is an event, or if the loop would look too late. With the mutex. */
+/* Wakes the program's loop if there is an event, or if the loop would wake up too late. The caller holds the mutex. */
 void client_notify_loop(fencepost_client *client) {
     if (client->looped && (client->stirred || client_until(client) < client->looped_until))
         client_signal(client->news);

@@ -1,7 +1,7 @@
-/* The beginning and the end of every call, of the program and of the driver's library. */
+/* The beginning and the end of every call of the program, and of every call of the driver's library. */
 #include "internal.h"
 
-/* The beginning of a call that is allowed while the client closes. */
+/* Begins a call that is allowed while the client closes. */
 fencepost_result client_enter_late(fencepost_client *client) {
     if (client == NULL)
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
@@ -16,7 +16,7 @@ fencepost_result client_enter_late(fencepost_client *client) {
     return FENCEPOST_RESULT_OK;
 }
 
-/* The beginning of every other call of the program. */
+/* Begins every other call of the program. */
 fencepost_result client_enter(fencepost_client *client) {
     fencepost_result result = client_enter_late(client);
 
@@ -36,7 +36,7 @@ void client_unlock_and_notify(fencepost_client *client) {
     cancel_allow(before);
 }
 
-/* The end of every call: carries out the hub's outputs, and notifies the calls that they concern. */
+/* Ends every call: carries out the hub's outputs, and wakes the calls that they concern. */
 void client_leave(fencepost_client *client) {
     client_settle(client);
     client_wake(client);

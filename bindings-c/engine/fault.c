@@ -7,7 +7,7 @@
 
 #include "internal.h"
 
-/* Stores an error. Without a format, its text is that of the result. */
+/* Stores an error. If the format is NULL, the text is the default text of the result. */
 fencepost_result fault(fencepost_result result, const char *format, ...) {
     char text[512];
     va_list arguments;

@@ -1,5 +1,5 @@
-/* What the files of the engine share. The engine drives a client's hub: it passes commands to the driver, reports
- * outcomes and notices to the hub, and lets threads wait. It knows nothing of locks. */
+/* Shared declarations of the engine. The engine drives a client's hub: it passes commands to the driver, reports
+ * outcomes and notices to the hub, and lets threads wait. It does not know about locks. */
 #ifndef FENCEPOST_ENGINE_INTERNAL_H
 #define FENCEPOST_ENGINE_INTERNAL_H
 
@@ -11,9 +11,10 @@
 struct waiter; /* see wait.c */
 struct locks;  /* the locks of the client, in client/ */
 
-/* The functions of client/ that the engine calls. It holds the client's mutex, except for `free`. */
+/* The functions of client/ that the engine calls. The engine holds the client's mutex during these calls, except for
+ * `free`. */
 struct sink {
-    /* The hub reports an event of a contender. */
+    /* Handles an event of a contender. */
     void (*event)(fencepost_client *client, uint64_t key, const fencepost_event *event);
     /* When `due` has something to do. */
     uint64_t (*until)(const fencepost_client *client);
@@ -21,7 +22,7 @@ struct sink {
     void (*free)(struct locks *locks);
 };
 
-/* What the client library reported about one of the last commands. */
+/* A message of the client library about one of the last commands. */
 struct note {
     uint64_t command;
     char text[160];
@@ -29,15 +30,15 @@ struct note {
 
 #define NOTES 16
 
-/* A thread that sleeps, or may. */
+/* A thread that sleeps, or may sleep. */
 struct sleeper {
-    unsigned wake_word;            /* not 0: it was called, and has not looked yet */
+    unsigned wake_word;            /* not 0: another thread woke it, and it has not run yet */
     struct sleeper *next, **place; /* in the queue of those to wake; without a place, it is in no queue */
 };
 
 /* How many sleepers a thread wakes when it unlocks the mutex. Each of them wakes the next ones when it unlocks the
- * mutex. With one, a thread that is held up, such as by a signal handler, would hold up all that come after it. With
- * more, they would find the mutex locked. */
+ * mutex. With one, a delayed thread (in a signal handler, for example) would delay all threads after it. With more,
+ * they would find the mutex locked. */
 #define WAKES 4
 
 /* Random bytes that no contender has used yet. */
@@ -48,7 +49,7 @@ struct pool {
 
 struct fencepost_client {
     pthread_mutex_t mutex;
-    int cancel_state; /* of the thread that holds the mutex, from before it locked it */
+    int cancel_state; /* of the thread that holds the mutex, before it locked the mutex */
     unsigned references;
     unsigned process; /* see process.c */
 
@@ -60,35 +61,35 @@ struct fencepost_client {
     struct note notes[NOTES];
     unsigned next_note;
 
-    uint64_t until;         /* when the hub has a timer */
+    uint64_t until;         /* the time of the hub's timer */
     uint64_t turns;         /* of the program's loop */
     uint64_t late;          /* the time of the last timer that was found to be late */
     uint64_t late_since;    /* the turn in which it was found */
     bool moved;             /* an input was reported to the hub, and its outputs were not polled yet */
     bool driving;           /* a thread sleeps on the driver's descriptor */
-    uint64_t driven_until;  /* when it will look by itself */
-    unsigned asking;        /* acquires without a result: their answers have to be read */
+    uint64_t driven_until;  /* when it wakes up by itself */
+    unsigned asking;        /* the number of acquires without a result */
     struct waiter *waiters; /* threads that sleep in blocking calls: the newest */
     struct waiter *oldest;  /* the oldest of them */
     struct waiter *closers; /* those of them that wait for the end of the close */
-    struct waiter *watcher; /* the one that looks at the timers, for a driver without a descriptor */
-    unsigned woken;         /* waiters that were woken, and have not looked yet */
+    struct waiter *watcher; /* the waiter that handles the timers, for a driver without a descriptor */
+    unsigned woken;         /* the number of waiters that were woken and have not run yet */
     bool looped;            /* the program's event loop drives the client */
-    bool stirred;           /* there is news that the program's loop does not know of */
-    uint64_t looped_until;  /* when the program's loop will look by itself */
+    bool stirred;           /* the program's loop has to be woken */
+    uint64_t looped_until;  /* when the program's loop wakes up by itself */
     bool dispatching;       /* a thread is in the driver's library, without the mutex; see drive.c */
     pthread_t dispatcher;   /* which thread */
     pthread_cond_t dispatched;
     bool closing;
-    bool closes_stepwise; /* and the last step has not been done */
+    bool closes_stepwise; /* the program closes step by step, and has not finished */
     uint64_t close_by;
     bool closed;
     pthread_t closer; /* the thread that closes the connection, once `closed` is set */
     bool over;        /* the close has ended */
     pthread_cond_t ended;
     int wake; /* eventfd: for the thread that sleeps on the driver's descriptor */
-    int news; /* eventfd: for the program's loop, once the program has asked for it */
-    int loop; /* epoll: the driver's descriptor and `news`, once the program has asked for it */
+    int news; /* eventfd: for the program's loop, once the program has requested it */
+    int loop; /* epoll: the driver's descriptor and `news`, once the program has requested it */
 
     const struct waiter *driven_for;         /* the waiter of the thread that drives; NULL: the background thread */
     struct pollfd polled[FENCEPOST_SOURCES]; /* what that thread polls */
@@ -98,13 +99,13 @@ struct fencepost_client {
     pthread_t background;
     struct sleeper background_sleeper;
     bool background_runs;
-    bool background_missing;    /* the thread that renews could not be made */
-    uint64_t background_due;    /* when it will look again */
+    bool background_missing;    /* the background thread could not start */
+    uint64_t background_due;    /* when it wakes up again */
     uint64_t background_called; /* the time for which it was last woken */
     uint64_t quiet_from;        /* the background thread listens from then on, if there is no call */
 };
 
-/* Each file uses those above it. */
+/* Each of these files uses only the files above it. */
 
 /* fault.c */
 fencepost_result fault(fencepost_result result, const char *format, ...) __attribute__((format(printf, 2, 3)));

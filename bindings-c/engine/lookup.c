@@ -1,13 +1,13 @@
-/* Resolves host names. glibc's getaddrinfo holds a lock (in __check_pf) that it does not free in a forked child: a
- * child that was forked during a resolution hangs in its own. So a fork waits until the drivers' resolutions have
- * ended. */
+/* Resolves host names. glibc's getaddrinfo holds a lock (in __check_pf), and a forked child does not release it: a
+ * child that was forked during a resolution hangs in its own next resolution. So a fork waits until the drivers'
+ * resolutions have ended. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <time.h>
 
 #include "internal.h"
 
-/* How long a fork waits, in seconds. A silent name server delays a resolution for half a minute. */
+/* How long a fork waits, in seconds. If a name server does not reply, a resolution takes half a minute. */
 #define FORK_WAITS 1
 
 /* Resolutions hold it shared, a fork exclusively. */
@@ -35,8 +35,8 @@ static void register_fork(void) {
     pthread_atfork(before_fork, after_fork, in_child);
 }
 
-/* The fork handlers are registered at the first resolution, after those of the drivers' own mutexes. So a fork takes
- * this lock first, as a resolution does. */
+/* The first resolution registers the fork handlers, after the handlers of the drivers' mutexes. So a fork locks this
+ * lock first, as a resolution does. */
 void fencepost_lookup_begin(void) {
     static pthread_once_t registered = PTHREAD_ONCE_INIT;
 

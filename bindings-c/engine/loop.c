@@ -13,7 +13,7 @@ static void forget(int *descriptor) {
     *descriptor = -1;
 }
 
-/* Makes one descriptor for everything to wait for. It never changes, even when connections do. */
+/* Makes the descriptor that the program's loop polls. It stays the same even when connections change. */
 static int open_loop(fencepost_client *client) {
     int driver = client->driver->descriptor(client->self);
     struct epoll_event readable = {EPOLLIN, {0}};
@@ -77,7 +77,7 @@ fencepost_result fencepost_client_process(fencepost_client *client) {
     client->turns++;
     if (!client->driving)
         client_advance(client);
-    /* Each read takes a part. A loop that waits for edges would get none for the rest. */
+    /* Each read may read only a part. An edge-triggered loop would get no event for the rest. */
     if (client->looped && !client->closed && client_has_more(client))
         client_signal(client->news);
     if (client->late == client->until)

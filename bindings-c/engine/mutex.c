@@ -1,6 +1,6 @@
 /* The client's mutex, and the wake words of sleeping threads. A thread that holds the mutex or sleeps inside a call
- * cannot be cancelled there, because it would leave a half-done change. `pthread_cancel` acts when the call has
- * returned. */
+ * cannot be cancelled there, because it would leave an incomplete change. `pthread_cancel` takes effect when the call
+ * has returned. */
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -8,7 +8,7 @@
 
 #include "internal.h"
 
-/* The clock of such a sleep stops while the computer is suspended, so sleeps are short (microseconds). */
+/* The clock of the system call stops while the computer is suspended, so sleeps are short (microseconds). */
 #define LONGEST_SLEEP 60000000u
 
 void client_lock(fencepost_client *client) {
@@ -18,7 +18,7 @@ void client_lock(fencepost_client *client) {
     client->cancel_state = before;
 }
 
-/* Removes a sleeper from the queue of those to wake, if it is in it. */
+/* Removes a sleeper from the queue of sleepers to wake, if it is in the queue. */
 static void uncall(fencepost_client *client, struct sleeper *sleeper) {
     if (sleeper->place == NULL)
         return;
@@ -27,7 +27,7 @@ static void uncall(fencepost_client *client, struct sleeper *sleeper) {
     sleeper->place = NULL;
 }
 
-/* Takes the sleepers to wake from their queue. Returns how many. */
+/* Takes the next sleepers to wake from their queue. Returns their number. */
 static unsigned take_called(fencepost_client *client, unsigned **wake_words) {
     unsigned count = 0;
 
@@ -40,16 +40,16 @@ static unsigned take_called(fencepost_client *client, unsigned **wake_words) {
     return count;
 }
 
-/* Unlocks the mutex for a while inside a call. Only then does it wake sleepers that were called: otherwise they would
- * find the mutex locked, and sleep again. For the same reason it wakes few of many: each wakes the next ones when it
- * unlocks the mutex. Returns what `client_resume` needs. */
+/* Unlocks the mutex for a while inside a call, and then wakes sleepers. If it woke them earlier, they would find the
+ * mutex locked, and sleep again. For the same reason, it wakes only a few: each of them wakes the next ones when it
+ * unlocks the mutex. Returns the argument of `client_resume`. */
 int client_pause(fencepost_client *client) {
     unsigned *wake_words[WAKES], count = take_called(client, wake_words), i;
     int before = client->cancel_state;
 
     pthread_mutex_unlock(&client->mutex);
-    /* The sleeper may have returned already. Only the address is used: another one with the same address looks once
-     * more than necessary. */
+    /* The sleeper may have returned already. The system call uses only the address: another sleeper at the same address
+     * wakes up once without need. */
     for (i = 0; i < count; i++)
         syscall(SYS_futex, wake_words[i], FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
     return before;
@@ -65,7 +65,7 @@ void client_unlock(fencepost_client *client) {
     cancel_allow(client_pause(client));
 }
 
-/* Wakes a sleeper, after the mutex is unlocked. With the mutex. */
+/* Wakes a sleeper, after the mutex is unlocked. The caller holds the mutex. */
 void client_call(fencepost_client *client, struct sleeper *sleeper) {
     if (sleeper->wake_word)
         return;
@@ -76,13 +76,13 @@ void client_call(fencepost_client *client, struct sleeper *sleeper) {
     client->called_end = &sleeper->next;
 }
 
-/* Sleeps until it is called, without the mutex. It may wake early. */
+/* Sleeps, without the mutex, until another thread wakes the sleeper. It may wake up early. */
 void client_sleep(fencepost_client *client, struct sleeper *sleeper, uint64_t until) {
     uint64_t left = until - fencepost_now();
     long limit[2]; /* the type that the system call takes; a timespec may differ */
     int before;
 
-    uncall(client, sleeper); /* it was called while it was awake */
+    uncall(client, sleeper); /* it was in the queue while it was awake */
     sleeper->wake_word = 0;
     if (until != FENCEPOST_NEVER) {
         if ((int64_t)left <= 0)

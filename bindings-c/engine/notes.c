@@ -1,4 +1,4 @@
-/* What the client library reported about the last commands, for the errors that these commands cause. */
+/* Messages of the client library about the last commands, for the texts of errors that these commands cause. */
 #define _GNU_SOURCE
 #include <stdio.h>
 

@@ -1,5 +1,4 @@
-/* Identifies the process by a number that every fork changes. To ask for the process's id would cost a system call each
- * time. */
+/* Identifies the process by a number that every fork changes. `getpid` would cost a system call each time. */
 #include <pthread.h>
 
 #include "internal.h"
@@ -10,7 +9,7 @@ static void forked(void) {
     __atomic_add_fetch(&forks, 1, __ATOMIC_RELAXED);
 }
 
-/* When the library is loaded. Otherwise a thread that forks could meet one that is just registering. */
+/* Runs when the library is loaded. If it ran later, one thread could fork while another one registers the handler. */
 static void __attribute__((constructor)) prepare(void) {
     pthread_atfork(NULL, NULL, forked);
 }

@@ -1,5 +1,5 @@
-/* Random bytes from the operating system, fetched for several acquires at once. A fork cannot make two processes use
- * the same bytes, because the child may not use the parent's client. */
+/* Random bytes from the operating system, fetched for several acquires at once. Two processes never use the same bytes
+ * after a fork, because the child cannot use the parent's client. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -23,7 +23,8 @@ static bool fill(struct pool *pool) {
     return true;
 }
 
-/* Draws a contender id, whose uniqueness is a safety property, and a seed. Without random bytes there is no acquire. */
+/* Takes random bytes for a contender id and a seed. The id must be unique for mutual exclusion, so an acquire fails
+ * without random bytes. */
 fencepost_result random_take(struct pool *pool, uint8_t contender[16], uint64_t *seed) {
     size_t needed = 16 + sizeof *seed;
 
@@ -41,7 +42,7 @@ fencepost_result random_take(struct pool *pool, uint8_t contender[16], uint64_t 
     return FENCEPOST_RESULT_OK;
 }
 
-/* A seed for a hub. It only spreads retries over time, so any number will do. */
+/* A seed for a hub. It only spreads retries over time, so it may be any number. */
 uint64_t random_seed(void) {
     uint64_t number = 0;
 

@@ -9,17 +9,18 @@
 #define LONGEST_SLEEP 60000000u
 
 /* A thread that sleeps in a blocking call; the structure is on its stack. It is in two lists: the waiters of its
- * subject, whose change wakes it, and all waiters of the client, one of which has to look after the client. */
+ * subject, whose change wakes it; and all waiters of the client, one of which has to handle the connection and the
+ * timers. */
 struct waiter {
     client_condition *condition;
     const void *subject;
     struct sleeper sleeper;
-    uint64_t until;               /* when it looks by itself */
+    uint64_t until;               /* when it wakes up by itself */
     struct waiter *newer, *older; /* in the list of the client */
     struct waiter *next, **place; /* in the list of its subject; without a place, it is in no such list */
 };
 
-/* Wakes one waiter. With the mutex. */
+/* Wakes one waiter. The caller holds the mutex. */
 static void wake(fencepost_client *client, struct waiter *waiter) {
     if (waiter->sleeper.wake_word)
         return;
@@ -27,7 +28,7 @@ static void wake(fencepost_client *client, struct waiter *waiter) {
     client_call(client, &waiter->sleeper);
 }
 
-/* A subject has changed: wakes those of its waiters whose condition holds. With the mutex. */
+/* Wakes the waiters of a changed subject whose condition holds. The caller holds the mutex. */
 void client_changed(fencepost_client *client, struct waiter *list) {
     struct waiter *waiter;
 
@@ -37,7 +38,8 @@ void client_changed(fencepost_client *client, struct waiter *list) {
     }
 }
 
-/* A subject goes to a thread that may free it. Its other waiters look at once, and do not touch it. With the mutex. */
+/* The calling thread takes the subject, and may free it. Wakes its other waiters, which no longer use it. The caller
+ * holds the mutex. */
 void client_taken(fencepost_client *client, struct waiter **list) {
     struct waiter *waiter;
 
@@ -52,16 +54,16 @@ static bool has_descriptor(fencepost_client *client) {
     return client->driver->descriptor(client->self) >= 0;
 }
 
-/* Whether a thread looks at the connection and the timers in time. With a descriptor it is the thread that polls it;
- * otherwise it is one of the waiters. */
+/* Whether a thread handles the connection and the timers in time. If the driver has a descriptor, this is the thread
+ * that polls it; otherwise it is one of the waiters. */
 static bool is_looked_after(fencepost_client *client) {
     if (has_descriptor(client))
         return client->driving;
     return client->watcher != NULL && client->watcher->until <= client_until(client);
 }
 
-/* Wakes the waiters for the end of a close. If no thread looks after the client, it also wakes one that does. A waiter
- * that was woken does so when it stops waiting. With the mutex. */
+/* Wakes the waiters for the end of a close. If no thread handles the connection and the timers, it also wakes a waiter
+ * that does. A waiter that was woken calls this function again when it stops waiting. The caller holds the mutex. */
 void client_wake(fencepost_client *client) {
     if (client->closed)
         return;
@@ -70,7 +72,7 @@ void client_wake(fencepost_client *client) {
         wake(client, client->watcher != NULL ? client->watcher : client->oldest);
 }
 
-/* The client is closed: wakes all waiters. With the mutex. */
+/* Wakes all waiters of a closed client. The caller holds the mutex. */
 void client_wake_all(fencepost_client *client) {
     struct waiter *waiter;
 
@@ -100,7 +102,7 @@ static void unlink_waiter(fencepost_client *client, struct waiter *waiter) {
     }
 }
 
-/* Sleeps until it is woken. If no thread looks at the timers, this one does. */
+/* Sleeps until another thread wakes this one. If no other thread handles the timers, this thread does. */
 static void sleep_in(fencepost_client *client, struct waiter *waiter, struct waiter **list, uint64_t deadline) {
     waiter->sleeper.wake_word = 0;
     waiter->until = deadline;
@@ -118,7 +120,7 @@ static void sleep_in(fencepost_client *client, struct waiter *waiter, struct wai
         client->watcher = NULL;
 }
 
-/* What the driver waits for now. Returns how many descriptors these are. */
+/* Writes the descriptors and events for which the driver waits now. Returns the number of descriptors. */
 static nfds_t wanted_sources(const fencepost_client *client, struct pollfd *sources) {
     if (client->driver->sources != NULL)
         return (nfds_t)client->driver->sources(client->self, sources);
@@ -141,7 +143,7 @@ static bool has_other_sources(const fencepost_client *client) {
     return false;
 }
 
-/* Whether the thread that drives has to know what this thread has changed. With the mutex. */
+/* Whether the thread that drives has to wake up for a change that this thread has made. The caller holds the mutex. */
 static bool concerns_driver(const fencepost_client *client) {
     const struct waiter *waiter = client->driven_for;
 
@@ -149,9 +151,9 @@ static bool concerns_driver(const fencepost_client *client) {
            (waiter != NULL && waiter->condition(waiter->subject)) || has_other_sources(client);
 }
 
-/* A call ends. To wake the thread that drives takes two system calls and a change of threads, so it is done only if
- * that thread has to know, or if it is the background thread: the next call of the program then drives itself. With the
- * mutex. */
+/* Wakes the thread that drives, at the end of a call. This costs two system calls and a thread switch. So it happens
+ * only if the change concerns that thread, or if it is the background thread: the next call of the program then drives
+ * itself. The caller holds the mutex. */
 void client_wake_driver(fencepost_client *client) {
     if (client->driving && (client->driven_for == NULL || concerns_driver(client)))
         client_signal(client->wake);
@@ -172,7 +174,7 @@ void client_poll(fencepost_client *client, const struct waiter *waiter, uint64_t
     client->driven_for = waiter;
     client->driven_until = until;
     before = client_pause(client);
-    /* Not ppoll: after a stop of the process, it would wait for the rest of the time, and be late. */
+    /* Not ppoll: after the process was stopped, ppoll would wait for the rest of the time and return late. */
     if (poll(sources, count, left < LONGEST_SLEEP ? (int)((left + 999u) / 1000u) : (int)(LONGEST_SLEEP / 1000u)) < 0)
         sources[0].revents = 0; /* a signal; the caller looks at the time and calls again */
     client_resume(client, before);
@@ -198,7 +200,7 @@ fencepost_result client_may_block(const fencepost_client *client) {
 }
 
 /* Waits with the mutex until the condition holds, or until the deadline. Returns whether it holds. `list` has the
- * waiters for the subject; NULL: this one waits for the end of a close. */
+ * waiters for the subject; NULL means that this thread waits for the end of a close. */
 bool client_wait(
     fencepost_client *client, struct waiter **list, client_condition *condition, const void *subject,
     uint64_t deadline) {
@@ -206,7 +208,7 @@ bool client_wait(
     bool holds;
 
     client_settle(client);
-    /* The thread that drives does not know yet what this thread has begun. */
+    /* The thread that drives does not know yet about the request of this thread. */
     if (client->driving && concerns_driver(client))
         client_signal(client->wake);
     while (!(holds = condition(subject)) && !client->closed) {
@@ -224,7 +226,7 @@ bool client_wait(
         else
             sleep_in(client, &waiter, list == NULL ? &client->closers : list, deadline);
     }
-    /* Another thread looks after the client from here on. */
+    /* From now on, another thread handles the connection and the timers. */
     client_wake(client);
     return holds;
 }

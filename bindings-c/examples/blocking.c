@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The resource checks the fence: it refuses a holder whose lock another client has got since. */
+/* The resource checks the fence: it refuses a holder if another client has acquired the lock since. */
 static void sell(int item, uint64_t fence) {
     printf("sold item %d under fence %" PRIu64 "\n", item, fence);
 }

@@ -1,5 +1,5 @@
 /*
- * Shows who holds a semaphore and who waits for it, in an event loop.
+ * Prints the holders and the waiters of a semaphore, in an event loop.
  *
  *     contenders zk://localhost:2181 presses
  *

@@ -1,7 +1,7 @@
 /*
  * Drives the hub itself, over a plain hiredis connection: for programs that own their connection and their loop. This
- * is all that a driver does; see docs/reference/drivers.md. It sends one command after the other and listens to no
- * channel, so a waiter asks ten times a second.
+ * is all that a driver does; see docs/reference/drivers.md. It sends one command after the other and subscribes to no
+ * channel, so a waiter polls ten times a second.
  *
  *     hub 127.0.0.1 6379 stock/42
  *
@@ -18,7 +18,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* The clock of a lease goes on while the computer is suspended, so this clock does, too. */
+/* The clock of a lease continues while the computer is suspended, so this clock must continue, too. */
 static uint64_t now(void) {
     struct timespec time;
 

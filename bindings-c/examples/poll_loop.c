@@ -1,5 +1,5 @@
 /*
- * Holds a lock inside an event loop: nothing blocks, nothing is called back, and fencepost has no thread of its own.
+ * Holds a lock inside an event loop: no call blocks, there are no callbacks, and fencepost has no thread.
  *
  *     poll_loop zk://localhost:2181 stock/42
  *

@@ -1,5 +1,5 @@
 /*
- * Counts a stock down by versions: a sale whose acknowledgement was lost is not counted twice.
+ * Counts a stock down with versions: a sale is not counted twice if its acknowledgement was lost.
  *
  *     stock
  *     stock redis://localhost:6379 ITEM
@@ -26,7 +26,7 @@ set(fencepost_idempotency *stock, const char *item, int pieces, const char *id, 
     return fencepost_update(stock, item, id, version, NULL, 0, NULL, text, strlen(text), record);
 }
 
-/* A sale that is sent twice, and a sale that has read an old stock. */
+/* Sends one sale twice, and one sale that has read an old stock. */
 static fencepost_result sell(fencepost_idempotency *stock, const char *item) {
     fencepost_record *first = NULL, *sold = NULL, *again = NULL, *present = NULL, *last = NULL;
     /* Version 0: there is no value yet. */

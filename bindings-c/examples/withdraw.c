@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Stands for the bank's database. */
+/* The bank's database. */
 static long balances[] = {100, 100};
 static const char *const accounts[] = {"account-7", "account-8"};
 
-/* A ticket that is hard to guess. */
+/* Makes a random ticket. */
 static int make_ticket(char ticket[33]) {
     unsigned char random[16];
     FILE *source = fopen("/dev/urandom", "rb");
@@ -28,7 +28,7 @@ static int make_ticket(char ticket[33]) {
     return got == sizeof random;
 }
 
-/* Withdraws an amount and prints the balance after it. The same ticket withdraws once, even if it is used again. */
+/* Withdraws an amount and prints the balance after it. A ticket withdraws only once, even if it is used again. */
 static fencepost_result
 withdraw(fencepost_idempotency *tickets, const char *ticket, int account, long amount, const char *what) {
     const char *binding = accounts[account];

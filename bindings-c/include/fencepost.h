@@ -74,7 +74,7 @@
 #define FENCEPOST_ANY_VERSION -1
 
 /**
- * An acquire timeout without an end: the acquire waits until it is granted or refused.
+ * An infinite acquire timeout: the acquire waits until it is granted or refused.
  */
 #define FENCEPOST_FOREVER INT64_MAX
 
@@ -109,7 +109,7 @@
 #define FENCEPOST_VERSION 100
 
 /**
- * What a function returns, and the reason of an event refused or lost. 0 is success. The numbers are the
+ * The result of a function, and the reason of an event refused or lost. 0 is success. The numbers are the
  * same in every language, and a retired number is never reused: 1xx a setting is wrong, 2xx the present
  * state does not allow the call, 3xx a refusal, 4xx a loss, 5xx the client or the program.
  * docs/reference/errors.md lists a remedy for each.
@@ -169,7 +169,8 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_UNKNOWN_COMMAND = 202,
     /**
-     * The reply does not have the shape that its command requires. The command counts as of unknown outcome.
+     * The reply does not have the shape that its command requires. The hub treats the outcome of the command
+     * as unknown.
      */
     FENCEPOST_RESULT_WRONG_REPLY = 203,
     /**
@@ -259,7 +260,7 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_CONNECTION_CLOSED = 313,
     /**
-     * The attempt had been given up before this acquire reached the server.
+     * The client had abandoned the attempt before this request reached the server.
      */
     FENCEPOST_RESULT_GIVEN_UP = 314,
     /**
@@ -275,7 +276,8 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_IN_PROGRESS = 317,
     /**
-     * The key belongs to an operation with another fingerprint or binding, or to something that is no operation.
+     * The key belongs to an operation with another fingerprint or binding, or to a record that is not an
+     * operation.
      */
     FENCEPOST_RESULT_MISMATCH = 318,
     /**
@@ -331,11 +333,11 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_SUPERSEDED = 408,
     /**
-     * The claim has ended before: this attempt has stored a result.
+     * The claim has already ended: this attempt has stored a result.
      */
     FENCEPOST_RESULT_ALREADY_COMPLETED = 409,
     /**
-     * The server has not confirmed a release in time. The client goes on in the background.
+     * The server has not confirmed a release in time. The client retries the release in the background.
      */
     FENCEPOST_RESULT_RELEASE_UNCONFIRMED = 501,
     /**
@@ -360,7 +362,7 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_BAD_ARGUMENT = 523,
     /**
-     * There is no memory.
+     * No memory is left.
      */
     FENCEPOST_RESULT_OUT_OF_MEMORY = 524,
     /**
@@ -420,13 +422,13 @@ typedef enum fencepost_memory_state {
      */
     FENCEPOST_MEMORY_STATE_SUSPENDED = 2,
     /**
-     * The server has ended the session. The hub, which is suspended or paused, has not learned of it.
+     * The server has ended the session. The hub is suspended or paused, and has not been notified yet.
      */
     FENCEPOST_MEMORY_STATE_EXPIRED = 3,
 } fencepost_memory_state;
 
 /**
- * What a message between a hub and a server in memory is.
+ * The kind of a message between a hub and a server in memory.
  */
 typedef enum fencepost_message_kind {
     /**
@@ -438,17 +440,17 @@ typedef enum fencepost_message_kind {
      */
     FENCEPOST_MESSAGE_KIND_REPLY = 2,
     /**
-     * What a hub receives without a request: a watch has fired, or its session has changed.
+     * A notice to a hub, without a request: a watch has fired, or the state of the session has changed.
      */
     FENCEPOST_MESSAGE_KIND_EVENT = 3,
 } fencepost_message_kind;
 
 /**
- * What an output is.
+ * The kind of an output.
  */
 typedef enum fencepost_output_kind {
     /**
-     * No output is left. `wait` says until when to wait.
+     * No output is left. `wait` has the time of the next timer.
      */
     FENCEPOST_OUTPUT_KIND_WAIT = 0,
     /**
@@ -466,7 +468,7 @@ typedef enum fencepost_output_kind {
  */
 typedef enum fencepost_operation {
     /**
-     * ZooKeeper: create `path` with `data`, as `flags` say. Answer: `fencepost_hub_created`.
+     * ZooKeeper: create `path` with `data`, according to `flags`. Answer: `fencepost_hub_created`.
      */
     FENCEPOST_OPERATION_CREATE = 1,
     /**
@@ -479,7 +481,7 @@ typedef enum fencepost_operation {
      */
     FENCEPOST_OPERATION_GET = 3,
     /**
-     * ZooKeeper: delete `path`, whatever its version. Answer: `fencepost_hub_done`.
+     * ZooKeeper: delete `path`, at any version. Answer: `fencepost_hub_done`.
      */
     FENCEPOST_OPERATION_DELETE = 4,
     /**
@@ -502,7 +504,7 @@ typedef enum fencepost_operation {
      */
     FENCEPOST_OPERATION_UNSUBSCRIBE = 8,
     /**
-     * ZooKeeper: write `data` to `path`, whatever its version. Answer: `fencepost_hub_done`.
+     * ZooKeeper: write `data` to `path`, at any version. Answer: `fencepost_hub_done`.
      */
     FENCEPOST_OPERATION_SET = 9,
     /**
@@ -563,7 +565,7 @@ typedef enum fencepost_event_kind {
      */
     FENCEPOST_EVENT_KIND_SUSPENDED = 4,
     /**
-     * The connection is back, and the contender still holds the lock, until `valid_until`.
+     * The client is connected again, and the contender still holds the lock, until `valid_until`.
      */
     FENCEPOST_EVENT_KIND_RESUMED = 5,
     /**
@@ -582,8 +584,8 @@ typedef enum fencepost_event_kind {
      */
     FENCEPOST_EVENT_KIND_REFUSED = 8,
     /**
-     * Another client requests the lock. The holder may release it or keep it. The machine reports this once
-     * per grant.
+     * Another client has sent a revocation request. The holder may release the lock or keep it. The machine
+     * reports this once per grant.
      */
     FENCEPOST_EVENT_KIND_REVOKE_REQUESTED = 9,
     /**
@@ -601,13 +603,13 @@ typedef enum fencepost_event_kind {
      */
     FENCEPOST_EVENT_KIND_DOWNGRADED = 12,
     /**
-     * The server has stored the result of a claim's operation, or has done a single step. `record` is what
-     * is stored.
+     * The server has stored the result of a claim's operation, or has done a single step. `record` is the
+     * stored record.
      */
     FENCEPOST_EVENT_KIND_COMPLETED = 13,
     /**
-     * The operation already has a result, or the update was applied before: there is nothing to run.
-     * `record` is what is stored.
+     * The operation already has a result, or the update was applied before: the application does not run it
+     * again. `record` is the stored record.
      */
     FENCEPOST_EVENT_KIND_REPLAYED = 14,
     /**
@@ -638,7 +640,7 @@ typedef enum fencepost_record_state {
      */
     FENCEPOST_RECORD_STATE_DONE = 3,
     /**
-     * The record is no operation. It is a value with a version, for updates.
+     * The record is not an operation, but a value with a version, for updates.
      */
     FENCEPOST_RECORD_STATE_VALUE = 4,
 } fencepost_record_state;
@@ -668,7 +670,7 @@ typedef enum fencepost_policy {
  */
 typedef enum fencepost_timer {
     /**
-     * There is no timer: only an input can change anything.
+     * There is no timer: the hub waits for an input.
      */
     FENCEPOST_TIMER_NONE = 0,
     /**
@@ -680,7 +682,7 @@ typedef enum fencepost_timer {
      */
     FENCEPOST_TIMER_RETRY = 2,
     /**
-     * When to ask the server whether the lock is free, or still held.
+     * When to check whether the lock is free, or still held.
      */
     FENCEPOST_TIMER_POLL = 3,
     /**
@@ -688,7 +690,7 @@ typedef enum fencepost_timer {
      */
     FENCEPOST_TIMER_RENEW = 4,
     /**
-     * When the present grant stops being valid.
+     * When the validity of the present grant ends.
      */
     FENCEPOST_TIMER_VALIDITY = 5,
     /**
@@ -696,7 +698,7 @@ typedef enum fencepost_timer {
      */
     FENCEPOST_TIMER_MAX_HOLD = 6,
     /**
-     * When to give up a shared resource that no machine uses any more.
+     * When to release a shared resource that no machine uses any more.
      */
     FENCEPOST_TIMER_LINGER = 7,
 } fencepost_timer;
@@ -852,8 +854,8 @@ typedef struct fencepost_memory fencepost_memory;
 typedef struct fencepost_memory_report fencepost_memory_report;
 
 /**
- * A scope of idempotent operations: it says whose keys these are, and has the options of all of them. A
- * scope never changes, so threads may share it.
+ * A scope of idempotent operations: a namespace for their keys, with the options of all of them. A scope
+ * never changes, so threads may share it.
  */
 typedef struct fencepost_scope fencepost_scope;
 
@@ -912,7 +914,8 @@ typedef struct fencepost_address_parts {
      */
     struct fencepost_view password;
     /**
-     * `zk:` the session timeout to request, in microseconds. `memory:` the one to calculate with.
+     * `zk:` the session timeout to request, in microseconds. `memory:` the session timeout that the client
+     * assumes.
      */
     uint64_t session_timeout;
     /**
@@ -939,7 +942,7 @@ typedef struct fencepost_memory_session {
      */
     uint64_t hub;
     /**
-     * The session; in the state expired, the one that has ended.
+     * The session; in the state expired, the session that has ended.
      */
     int64_t session;
     /**
@@ -971,7 +974,7 @@ typedef struct fencepost_memory_node {
 } fencepost_memory_node;
 
 /**
- * What a hub and a server in memory have sent each other.
+ * A message between a hub and a server in memory.
  */
 typedef struct fencepost_message {
     /**
@@ -991,7 +994,7 @@ typedef struct fencepost_message {
      */
     int64_t session;
     /**
-     * What it is.
+     * The kind of the message.
      */
     enum fencepost_message_kind kind;
     /**
@@ -999,8 +1002,8 @@ typedef struct fencepost_message {
      */
     int32_t error;
     /**
-     * The hub's command: of a request, of the request that a reply answers, or of the request that set a
-     * watch. 0 for a change of the session.
+     * The id of the hub's command: the command of the request; of the request that a reply answers; or of
+     * the request that set a watch. 0 for a change of the session.
      */
     uint64_t command;
     /**
@@ -1019,7 +1022,7 @@ typedef struct fencepost_message {
      */
     size_t path_count;
     /**
-     * The same in words, for people. They may change.
+     * The same as a text for people. Later versions may change its wording.
      */
     struct fencepost_view text;
 } fencepost_message;
@@ -1138,8 +1141,8 @@ typedef struct fencepost_command {
  */
 typedef struct fencepost_found {
     /**
-     * What names the contender on the server. ZooKeeper: the path of its node. Redis: the value of the lock's
-     * key.
+     * Identifies the contender on the server. ZooKeeper: the path of its node. Redis: the value of the
+     * lock's key.
      */
     struct fencepost_view node;
     /**
@@ -1151,13 +1154,13 @@ typedef struct fencepost_found {
      */
     int64_t session;
     /**
-     * ZooKeeper: since when the contender has been in the lock's directory, in milliseconds since 1970, by
-     * the server's clock; otherwise -1.
+     * ZooKeeper: when the contender's node was created, in milliseconds since 1970, by the server's clock;
+     * otherwise -1.
      */
     int64_t since;
     /**
-     * Redis: how long the lease still runs if the holder does not renew it, in microseconds;
-     * `FENCEPOST_NEVER` if the lease has no end, and on ZooKeeper.
+     * Redis: the remaining lease, in microseconds, if the holder does not renew it. `FENCEPOST_NEVER` if the
+     * lease has no end, and on ZooKeeper.
      */
     uint64_t expires_in;
     /**
@@ -1175,7 +1178,8 @@ typedef struct fencepost_found {
 } fencepost_found;
 
 /**
- * What the server stores for one operation, or a value. Times are in milliseconds by the server's clock.
+ * The record that the server stores for one operation, or a value. Times are in milliseconds by the server's
+ * clock.
  */
 typedef struct fencepost_record {
     /**
@@ -1196,12 +1200,12 @@ typedef struct fencepost_record {
      */
     uint64_t fence;
     /**
-     * How many takeovers the operation has had.
+     * The number of takeovers of the operation.
      */
     uint64_t takeovers;
     /**
-     * The lease ends at this time; 0 if there is none, or if it has ended on ZooKeeper. `UINT64_MAX` on ZooKeeper while
-     * it lasts: as long as the session of its process.
+     * The lease ends at this time; 0 if there is none, or if it has ended on ZooKeeper. `UINT64_MAX` on
+     * ZooKeeper before its end, which is the end of its client's session.
      */
     uint64_t lease_end;
     /**
@@ -1264,7 +1268,7 @@ typedef struct fencepost_event {
      */
     uint8_t contender[16];
     /**
-     * Acquired: the number of the attempt that got the grant. Each attempt of a contender has another
+     * Acquired: the number of the attempt that got the grant. Each attempt of a contender has a different
      * number.
      */
     uint32_t attempt;
@@ -1293,22 +1297,22 @@ typedef struct fencepost_event {
      */
     size_t found_count;
     /**
-     * Acquired, of a claim: how many takeovers the operation had before this grant. It may have run that
-     * many times.
+     * Acquired, for a claim: the number of takeovers of the operation before this grant. The operation may
+     * already have run that many times.
      */
     uint64_t takeovers;
     /**
-     * Refused: how long the lease of the contender that holds the lock or the claim still runs, in
-     * microseconds. `FENCEPOST_NEVER` if the server has not reported it.
+     * Refused: the remaining lease of the contender that holds the lock or the claim, in microseconds.
+     * `FENCEPOST_NEVER` if the server has not reported it.
      */
     uint64_t retry_after;
     /**
-     * Completed, replayed and looked: what is stored. Refused as a conflict: the present value. Otherwise,
-     * or if there is none, NULL.
+     * Completed, replayed and looked: the stored record. Refused as a conflict: the present value. NULL in
+     * other events, and if the server stores nothing.
      */
     const struct fencepost_record *record;
     /**
-     * Swept: how many records the sweep has deleted.
+     * Swept: the number of records that the sweep deleted.
      */
     uint64_t deleted;
 } fencepost_event;
@@ -1328,8 +1332,8 @@ typedef struct fencepost_wait {
 } fencepost_wait;
 
 /**
- * One output. The caller provides the structure. The hub owns what its pointers lead to; that is valid until
- * the next call that takes the hub without `const`. Later versions may add members at the end, here and in
+ * One output. The caller provides the structure. Its pointers point to memory of the hub, which is valid
+ * until the next call with a hub that is not `const`. Later versions may add members at the end, here and in
  * the structures that it points to.
  */
 typedef struct fencepost_output {
@@ -1423,16 +1427,16 @@ void fencepost_address_free(struct fencepost_address *address);
 
 /**
  * Returns the text of the last failed call of **this thread**: what was wrong, and with which value. Each
- * thread has a text of its own, as with `dlerror`. So threads that share a client do not overwrite each
- * other's texts. The text is NUL-terminated and never NULL. It is valid until the next call by this thread
- * fails. So do not call it in an argument list beside the call whose error it is to tell: C does not say
- * which of the two comes first.
+ * thread has its own text, as with `dlerror`. So threads that share a client do not overwrite each other's
+ * texts. The text is NUL-terminated and never NULL. It is valid until the next call by this thread fails. So
+ * do not call it in the same argument list as the call that may fail: C does not define which of the two
+ * calls runs first.
  */
 const char *fencepost_detail(void);
 
 /**
- * Sets the text of `fencepost_detail` for this thread. It is for libraries that are built on this one. Bytes
- * that are not UTF-8 become replacement characters.
+ * Sets the text of `fencepost_detail` for this thread. It is for libraries that use this one. Bytes that are
+ * not UTF-8 become replacement characters.
  */
 void fencepost_set_detail(const uint8_t *text, size_t size);
 
@@ -1486,10 +1490,10 @@ enum fencepost_result fencepost_hub_handle_timeout(struct fencepost_hub *hub, ui
  * machine reports no more events. It exists until the server has answered, and `fencepost_hub_pending` counts
  * it until then. An unknown key is no error, because the machine may have ended already.
  *
- * Writes to `unused` the key of the machine that served `key` if no open key uses this machine any more,
- * otherwise 0. Then a driver can drop what it keeps for that machine, such as watches. The acquires of one
- * owner share a machine, which sends all commands with the key of the first of them. So while other acquires
- * of the grant are open, it writes 0. `unused` may be NULL.
+ * Writes to `unused` the key of the machine that served `key`, if no open key uses this machine any more;
+ * otherwise 0. The driver can then delete what it keeps for that machine, such as watches. The acquires of
+ * one owner share a machine, and the machine sends all its commands with the key of the first acquire. So
+ * the function writes 0 while other acquires of the grant are open. `unused` may be NULL.
  */
 enum fencepost_result fencepost_hub_close(struct fencepost_hub *hub,
                                           uint64_t now,
@@ -1497,8 +1501,8 @@ enum fencepost_result fencepost_hub_close(struct fencepost_hub *hub,
                                           uint64_t *unused);
 
 /**
- * Returns whether an open key uses the machine of this key; false for NULL. A driver asks before it keeps a
- * watch, because the answer to a read may come late.
+ * Returns whether an open key uses the machine of this key; false for NULL. A driver calls this before it
+ * keeps a watch, because the answer to a read may arrive after the key was closed.
  */
 bool fencepost_hub_serves(const struct fencepost_hub *hub, uint64_t key);
 
@@ -1514,9 +1518,9 @@ enum fencepost_result fencepost_hub_shutdown(struct fencepost_hub *hub, uint64_t
 size_t fencepost_hub_pending(const struct fencepost_hub *hub);
 
 /**
- * Returns how many grants have ended without a release since `fencepost_hub_shutdown`: the server refused
- * the release, or the connection was closed for good before it. Such a lock stays on the server until its
- * lease or session ends. Returns 0 for NULL.
+ * Returns the number of grants that have ended without a release since `fencepost_hub_shutdown`: the server
+ * refused the release, or the connection was closed for good before the release. Such a lock stays on the
+ * server until its lease or session ends. Returns 0 for NULL.
  */
 size_t fencepost_hub_unreleased(const struct fencepost_hub *hub);
 
@@ -1524,8 +1528,9 @@ size_t fencepost_hub_unreleased(const struct fencepost_hub *hub);
  * Makes the settings of an inspection of a lock. `lock` has the lock's settings. `action` is `list`, `break`
  * or `revoke`. For `break` and `revoke`, `node` and `fence` are those of the contender to break or revoke,
  * as an earlier inspection found them; `list` ignores them. To inspect the lock, open a machine with these
- * settings, and acquire or try. It ends in the event found or refused. Errors: 1xx; `UNKNOWN_OPTION` for a
- * multi-lock, which cannot be inspected, and for `revoke` on Redis; `BAD_ARGUMENT` for settings that a scope made.
+ * settings, and acquire or try. The inspection ends in the event found or refused. Errors: 1xx;
+ * `UNKNOWN_OPTION` for a multi-lock, which cannot be inspected, and for `revoke` on Redis; `BAD_ARGUMENT`
+ * for settings that a scope made.
  */
 enum fencepost_result fencepost_settings_inspection(const struct fencepost_settings *lock,
                                                     const uint8_t *action,
@@ -1537,8 +1542,8 @@ enum fencepost_result fencepost_settings_inspection(const struct fencepost_setti
 
 /**
  * Acquires the lock, or claims the operation. `acquire_timeout` is in microseconds, or `FENCEPOST_FOREVER`;
- * connecting and retries count. The acquire ends in the event acquired or refused; that of a claim also in
- * replayed. Errors: `NOT_POSITIVE` for a timeout of zero or less (to ask without waiting, use
+ * connecting and retries count. The acquire ends in the event acquired or refused; a claim may also end in
+ * replayed. Errors: `NOT_POSITIVE` for a timeout of zero or less (to try without waiting, use
  * `fencepost_hub_try_acquire`); `UNKNOWN_KEY`; `BUSY`.
  */
 enum fencepost_result fencepost_hub_acquire(struct fencepost_hub *hub,
@@ -1559,19 +1564,19 @@ enum fencepost_result fencepost_hub_try_acquire(struct fencepost_hub *hub, uint6
 enum fencepost_result fencepost_hub_extend(struct fencepost_hub *hub, uint64_t now, uint64_t key);
 
 /**
- * Releases the grant. To release a claim says that nothing has happened, so another attempt may claim the
- * operation. It ends in the event released; in refused if the server refuses; or in lost if the grant had
- * ended already. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
+ * Releases the grant. The release of a claim states that the operation had no effect, so another attempt may
+ * claim it. The release ends in the event released; in refused if the server refuses it; or in lost if the
+ * grant had already ended. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
  */
 enum fencepost_result fencepost_hub_release(struct fencepost_hub *hub, uint64_t now, uint64_t key);
 
 /**
  * Completes a claim: the server stores `result` as the result of the operation. `tag` is a text that says
- * what the result is; it may be empty. It ends in the event completed; in replayed if another attempt has
- * stored a result; in refused if the server refuses, and the claim goes on; or in lost. After a loss, the
- * application may still complete the claim: the server stores the result unless another attempt has claimed
- * the operation. Errors: `UNKNOWN_KEY`; `NOT_HELD`; `NOT_A_CLAIM`; `INVALID_OPTION` for a result of more
- * than 1000000 bytes, or a tag of more than 255.
+ * what the result is; it may be empty. The call ends in the event completed; in replayed if another attempt
+ * has stored a result; in refused if the server refuses, and the claim stays held; or in lost. After a loss,
+ * the application may still complete the claim: the server stores the result unless another attempt has
+ * claimed the operation. Errors: `UNKNOWN_KEY`; `NOT_HELD`; `NOT_A_CLAIM`; `INVALID_OPTION` for a result of
+ * more than 1000000 bytes, or a tag of more than 255.
  */
 enum fencepost_result fencepost_hub_complete(struct fencepost_hub *hub,
                                              uint64_t now,
@@ -1583,22 +1588,22 @@ enum fencepost_result fencepost_hub_complete(struct fencepost_hub *hub,
 
 /**
  * Leaves a claim: it is unknown whether the operation took effect, so the claim's policy decides what
- * follows. It ends as a release does. Errors: `UNKNOWN_KEY`, `NOT_HELD`, `NOT_A_CLAIM`.
+ * follows. The call ends in the same events as a release. Errors: `UNKNOWN_KEY`, `NOT_HELD`, `NOT_A_CLAIM`.
  */
 enum fencepost_result fencepost_hub_leave(struct fencepost_hub *hub, uint64_t now, uint64_t key);
 
 /**
  * Downgrades a writer's grant to a reader's grant. No other contender gets the lock in between. From this
- * call on, the holder may only do what readers may. It ends in the event downgraded; in refused, with the
- * grant unchanged; or in lost. Errors: `UNKNOWN_KEY`; `NOT_HELD`; `NOT_A_WRITER`; `BUSY` while a downgrade
- * is in progress.
+ * call on, the holder may only do what readers may. The downgrade ends in the event downgraded; in refused,
+ * with the grant unchanged; or in lost. Errors: `UNKNOWN_KEY`; `NOT_HELD`; `NOT_A_WRITER`; `BUSY` while a
+ * downgrade is in progress.
  */
 enum fencepost_result fencepost_hub_downgrade(struct fencepost_hub *hub, uint64_t now, uint64_t key);
 
 /**
- * Cancels an acquire. It ends in the event refused. On ZooKeeper, that event comes once the contender's node
- * has been deleted. It comes at once if the application cancels again, or if the acquire has already failed.
- * Errors: `UNKNOWN_KEY`, `NOT_WAITING`.
+ * Cancels an acquire. The acquire then ends in the event refused. On ZooKeeper, the machine reports that
+ * event once the contender's node has been deleted; or at once if the application cancels again, or if the
+ * acquire has already failed. Errors: `UNKNOWN_KEY`, `NOT_WAITING`.
  */
 enum fencepost_result fencepost_hub_cancel(struct fencepost_hub *hub, uint64_t now, uint64_t key);
 
@@ -1616,8 +1621,8 @@ void fencepost_memory_free(struct fencepost_memory *memory);
  * Makes a hub of the family ZooKeeper on this server. The hub has no driver: `fencepost_hub_poll_output`
  * carries out the commands itself, and returns only events and waits. A call on one hub may cause outputs of
  * other hubs. So call `fencepost_memory_take_woken` after each call on a hub, and poll the hubs that it
- * names. `seed` is any number. The hub calculates with `session_timeout`, in microseconds; 0 stands for 60 s.
- * The server does not enforce it.
+ * names. `seed` is any number. The hub calculates with `session_timeout`, in microseconds; 0 means 60 s. The
+ * server does not enforce it.
  */
 enum fencepost_result fencepost_memory_hub(struct fencepost_memory *memory,
                                            uint64_t now,
@@ -1633,13 +1638,15 @@ enum fencepost_result fencepost_memory_hub(struct fencepost_memory *memory,
 size_t fencepost_memory_take_woken(struct fencepost_memory *memory, uint64_t *ids, size_t capacity);
 
 /**
- * Ends the session of the hub with this id (`fencepost_hub_id`), as servers do when they have not heard from
- * a client for the session's timeout. The server deletes its ephemeral nodes. A connected hub learns of it at
- * once, a suspended one when it reconnects, a paused one when it resumes. It then gets a new session.
+ * Ends the session of the hub with this id (`fencepost_hub_id`), as a server does when it receives nothing
+ * from a client for the session timeout. The server deletes its ephemeral nodes. A connected hub is notified
+ * at once, a suspended hub when it reconnects, and a paused hub when it resumes. The hub then gets a new
+ * session.
  *
- * The server has no clock: a session ends when its hub disconnects, or by this function, and never by itself.
- * Like the following functions, this one changes nothing if its effect is already there. After the call, poll
- * the hubs that `fencepost_memory_take_woken` names. Errors: `INVALID_OPTION` if the server has no such hub.
+ * The server has no clock: a session ends when its hub disconnects, or by this function, and never by
+ * itself. This function and the following ones change nothing if the hub is already in the requested state.
+ * After the call, poll the hubs that `fencepost_memory_take_woken` names. Errors: `INVALID_OPTION` if the
+ * server has no such hub.
  */
 enum fencepost_result fencepost_memory_expire(struct fencepost_memory *memory, uint64_t hub);
 
@@ -1650,28 +1657,27 @@ enum fencepost_result fencepost_memory_expire(struct fencepost_memory *memory, u
 enum fencepost_result fencepost_memory_suspend(struct fencepost_memory *memory, uint64_t hub);
 
 /**
- * Lets the hub connect again: in its session, or in a new one if the server has ended that one. Errors: as for
+ * Lets the hub connect again: in its session, or in a new one if the server has ended the session. Errors:
+ * as for `fencepost_memory_expire`.
+ */
+enum fencepost_result fencepost_memory_reconnect(struct fencepost_memory *memory, uint64_t hub);
+
+/**
+ * Pauses the hub, as if its process were stopped. It gets no notices and sends no requests, and no time
+ * passes for it: `fencepost_hub_poll_output` returns a wait. It still accepts calls, but returns their
+ * outputs only after it has resumed. A shutdown resumes it. Errors: as for `fencepost_memory_expire`.
+ */
+enum fencepost_result fencepost_memory_pause(struct fencepost_memory *memory, uint64_t hub);
+
+/**
+ * Resumes the hub. It then receives the notices and replies that it has missed. Errors: as for
  * `fencepost_memory_expire`.
- */
-enum fencepost_result fencepost_memory_reconnect(struct fencepost_memory *memory,
-                                                 uint64_t hub);
-
-/**
- * Pauses the hub, as if its process were stopped. It gets no notices and sends no requests, and no time passes
- * for it: `fencepost_hub_poll_output` returns a wait. It still takes calls, whose outputs come later. A
- * shutdown resumes it. Errors: as for `fencepost_memory_expire`.
- */
-enum fencepost_result fencepost_memory_pause(struct fencepost_memory *memory,
-                                             uint64_t hub);
-
-/**
- * Resumes the hub. It then receives what it has missed. Errors: as for `fencepost_memory_expire`.
  */
 enum fencepost_result fencepost_memory_resume(struct fencepost_memory *memory, uint64_t hub);
 
 /**
- * Begins to keep all messages between hubs and the server, with an empty list; or stops, and
- * keeps the list. At first, none are kept. The list grows until it begins anew.
+ * Starts or stops recording all messages between hubs and the server. A start empties the list of messages;
+ * a stop keeps it. A new server does not record. The list grows until the next start.
  */
 enum fencepost_result fencepost_memory_record(struct fencepost_memory *memory, bool on);
 
@@ -1687,8 +1693,8 @@ const char *fencepost_message_kind_name(uint32_t number);
 
 /**
  * Makes a report of a server: its hubs that have not disconnected, in the order in which they connected; all
- * nodes, in the order of their paths and without the root; and the messages that were kept
- * (`fencepost_memory_record`), with a number above `after`, in their order. The caller frees it with
+ * nodes, in the order of their paths and without the root; and the recorded messages
+ * (`fencepost_memory_record`) with a number above `after`, in their order. The caller frees it with
  * `fencepost_memory_report_free`.
  */
 enum fencepost_result fencepost_memory_report_open(struct fencepost_memory *memory,
@@ -1696,19 +1702,21 @@ enum fencepost_result fencepost_memory_report_open(struct fencepost_memory *memo
                                                    struct fencepost_memory_report **report);
 
 /**
- * Returns a session of a report, by its place from 0; NULL at the end. It lives as long as the report.
+ * Returns a session of a report, by its index from 0; NULL at the end. It is valid until the report is
+ * freed.
  */
 const struct fencepost_memory_session *fencepost_memory_report_session(const struct fencepost_memory_report *report,
                                                                        size_t index);
 
 /**
- * Returns a node of a report, by its place from 0; NULL at the end. It lives as long as the report.
+ * Returns a node of a report, by its index from 0; NULL at the end. It is valid until the report is freed.
  */
 const struct fencepost_memory_node *fencepost_memory_report_node(const struct fencepost_memory_report *report,
                                                                  size_t index);
 
 /**
- * Returns a message of a report, by its place from 0; NULL at the end. It lives as long as the report.
+ * Returns a message of a report, by its index from 0; NULL at the end. It is valid until the report is
+ * freed.
  */
 const struct fencepost_message *fencepost_memory_report_message(const struct fencepost_memory_report *report,
                                                                 size_t index);
@@ -1798,9 +1806,9 @@ enum fencepost_result fencepost_hub_gone(struct fencepost_hub *hub, uint64_t now
  * number that ZooKeeper appended. `czxid` is the node's czxid, which is the zxid of the answer. For every
  * ZooKeeper outcome, `session` is the session in which the request was sent.
  *
- * Errors of all outcomes: `UNKNOWN_COMMAND`; `WRONG_REPLY` if the command requires another answer, and the
- * command then counts as of unknown outcome; `WRONG_FAMILY`; `BAD_ARGUMENT` for a hub on memory, which has
- * no driver. A late or repeated outcome changes nothing.
+ * Errors of all outcomes: `UNKNOWN_COMMAND`; `WRONG_REPLY` if the command requires another answer: the hub
+ * then treats the outcome of the command as unknown; `WRONG_FAMILY`; `BAD_ARGUMENT` for a hub on memory,
+ * which has no driver. A late or repeated outcome changes nothing.
  */
 enum fencepost_result fencepost_hub_created(struct fencepost_hub *hub,
                                             uint64_t now,
@@ -1849,7 +1857,7 @@ enum fencepost_result fencepost_hub_done(struct fencepost_hub *hub,
 
 /**
  * ZooKeeper: reports an error of the server. `code` is the protocol's number, such as -101 for NoNode. If
- * the code does not say whether the server executed the request (-4, -7, -112), call `fencepost_hub_failed`
+ * the code does not show whether the server executed the request (-4, -7, -112), call `fencepost_hub_failed`
  * instead.
  */
 enum fencepost_result fencepost_hub_error(struct fencepost_hub *hub,
@@ -1868,8 +1876,8 @@ enum fencepost_result fencepost_hub_reply(struct fencepost_hub *hub,
                                           const struct fencepost_reply *reply);
 
 /**
- * Reports that a command has no answer. `failure` is a `fencepost_failure`, and says whether the server may
- * have executed the command. Errors: also `BAD_ARGUMENT` if there is no such failure.
+ * Reports that a command has no answer. `failure` is a `fencepost_failure`: whether the server may have
+ * executed the command. Errors: also `BAD_ARGUMENT` if there is no such failure.
  */
 enum fencepost_result fencepost_hub_failed(struct fencepost_hub *hub,
                                            uint64_t now,
@@ -1878,10 +1886,10 @@ enum fencepost_result fencepost_hub_failed(struct fencepost_hub *hub,
 
 /**
  * Takes the next command or event: of the machine with the key `only`, or of all machines with
- * `FENCEPOST_ALL`. Outputs of the hub itself come in both cases. When no command and no event is left, the
- * output is a wait: it says until when to wait, and stays the same until the next input. After every input,
- * poll until `FENCEPOST_OUTPUT_KIND_WAIT`. Errors: `BAD_ARGUMENT` if `output->size` is not set; the hub
- * keeps its output then.
+ * `FENCEPOST_ALL`. It takes outputs of the hub itself in both cases. When no command and no event is left,
+ * the output is a wait with the time of the next timer, and stays the same until the next input. After every
+ * input, poll until `FENCEPOST_OUTPUT_KIND_WAIT`. Errors: `BAD_ARGUMENT` if `output->size` is not set; the
+ * output then stays in the hub.
  */
 enum fencepost_result fencepost_hub_poll_output(struct fencepost_hub *hub,
                                                 uint64_t only,
@@ -1898,10 +1906,10 @@ const char *fencepost_record_state_name(uint32_t number);
 const char *fencepost_policy_name(uint32_t number);
 
 /**
- * Returns whether an error of a Redis server says that the server is a replica. `error` begins with the
- * error's code. If it is true and the driver made the connection, the driver ends this connection and
- * resolves the server's address again. On a connection that the program made, the driver does nothing. In
- * both cases, the driver reports the answer to the hub.
+ * Returns whether an error of a Redis server shows that the server is a replica. `error` begins with the
+ * error's code. If so, and if the driver made the connection, the driver ends this connection and resolves
+ * the server's address again. On a connection that the program made, the driver does nothing. In both cases,
+ * the driver reports the answer to the hub.
  */
 bool fencepost_is_from_replica(const uint8_t *error, size_t error_size);
 
@@ -1928,9 +1936,9 @@ enum fencepost_result fencepost_scope_of(const struct fencepost_setting *given,
                                          struct fencepost_scope **scope);
 
 /**
- * Makes the settings of a claim on the operation `key`. `fingerprint` is a digest of what the operation is
- * asked to do. To claim, open a machine with these settings, and acquire or try. It ends in the event
- * acquired, replayed or refused. Errors: 1xx.
+ * Makes the settings of a claim on the operation `key`. `fingerprint` is a digest of the operation's input.
+ * To claim, open a machine with these settings, and acquire or try. The claim ends in the event acquired,
+ * replayed or refused. Errors: 1xx.
  */
 enum fencepost_result fencepost_scope_claim(const struct fencepost_scope *scope,
                                             const uint8_t *key,
@@ -1941,7 +1949,7 @@ enum fencepost_result fencepost_scope_claim(const struct fencepost_scope *scope,
 
 /**
  * Makes the settings of a claim on a token that was issued. The server compares `binding` with the binding
- * of the token. Otherwise as `fencepost_scope_claim`.
+ * of the token. The rest is as for `fencepost_scope_claim`.
  */
 enum fencepost_result fencepost_scope_consume(const struct fencepost_scope *scope,
                                               const uint8_t *token,
@@ -1954,9 +1962,9 @@ enum fencepost_result fencepost_scope_consume(const struct fencepost_scope *scop
 
 /**
  * Makes the settings of a single step that issues a token. A claim may consume the token within `life`
- * microseconds; with 0, within ten minutes. `binding` says to whom and for what the token is issued. To do a
- * single step, open a machine with its settings, and try. This one ends in the event completed or refused.
- * Errors: 1xx.
+ * microseconds; with 0, within ten minutes. `binding` identifies the user and the purpose of the token. To
+ * do a single step, open a machine with its settings, and try. This step ends in the event completed or
+ * refused. Errors: 1xx.
  */
 enum fencepost_result fencepost_scope_issue(const struct fencepost_scope *scope,
                                             const uint8_t *token,
@@ -1968,8 +1976,8 @@ enum fencepost_result fencepost_scope_issue(const struct fencepost_scope *scope,
 
 /**
  * Makes the settings of a single step that claims and completes an operation at once. If `binding` is not
- * NULL, `key` is a token that was issued, and the step consumes it. It ends in the event completed, replayed
- * or refused. Errors: 1xx.
+ * NULL, `key` is a token that was issued, and the step consumes it. The step ends in the event completed,
+ * replayed or refused. Errors: 1xx.
  */
 enum fencepost_result fencepost_scope_register(const struct fencepost_scope *scope,
                                                const uint8_t *key,
@@ -1985,9 +1993,10 @@ enum fencepost_result fencepost_scope_register(const struct fencepost_scope *sco
                                                struct fencepost_settings **settings);
 
 /**
- * Makes the settings of a single step that replaces the value at `key`, if the value has this `version`;
- * with 0, if there is no value. `operation` identifies the update: a repeated update is not applied again.
- * It ends in the event completed, replayed or refused. Errors: 1xx.
+ * Makes the settings of a single step that replaces the value at `key`, if the value has this `version`.
+ * With `version` 0, the step writes the value if there is none. `operation` identifies the update: a
+ * repeated update is not applied again. The step ends in the event completed, replayed or refused. Errors:
+ * 1xx.
  */
 enum fencepost_result fencepost_scope_update(const struct fencepost_scope *scope,
                                              const uint8_t *key,
@@ -2004,8 +2013,8 @@ enum fencepost_result fencepost_scope_update(const struct fencepost_scope *scope
                                              struct fencepost_settings **settings);
 
 /**
- * Makes the settings of a single step that reads the record of an operation, or a value. It ends in the
- * event looked or refused. Errors: 1xx.
+ * Makes the settings of a single step that reads the record of an operation, or a value. The step ends in
+ * the event looked or refused. Errors: 1xx.
  */
 enum fencepost_result fencepost_scope_look(const struct fencepost_scope *scope,
                                            const uint8_t *key,
@@ -2013,9 +2022,9 @@ enum fencepost_result fencepost_scope_look(const struct fencepost_scope *scope,
                                            struct fencepost_settings **settings);
 
 /**
- * Makes the settings of a single step with which an operator gives an operation its result. `guard` is that
- * of the record that the operator has read. It ends in the event completed, replayed or refused. Errors:
- * 1xx.
+ * Makes the settings of a single step with which an operator sets the result of an operation. `guard` is
+ * that of the record that the operator has read. The step ends in the event completed, replayed or refused.
+ * Errors: 1xx.
  */
 enum fencepost_result fencepost_scope_settle(const struct fencepost_scope *scope,
                                              const uint8_t *key,
@@ -2029,7 +2038,8 @@ enum fencepost_result fencepost_scope_settle(const struct fencepost_scope *scope
 
 /**
  * Makes the settings of a single step with which an operator deletes a record. `guard` is that of the record
- * that the operator has read. It ends in the event looked, without a record, or refused. Errors: 1xx.
+ * that the operator has read. The step ends in the event looked, without a record, or in refused. Errors:
+ * 1xx.
  */
 enum fencepost_result fencepost_scope_forget(const struct fencepost_scope *scope,
                                              const uint8_t *key,
@@ -2039,8 +2049,8 @@ enum fencepost_result fencepost_scope_forget(const struct fencepost_scope *scope
 
 /**
  * Makes the settings of a single step that sweeps: it deletes the records of the scope that are free or past
- * their retention. It ends in the event swept or refused. On Redis it deletes nothing, because the server
- * expires records by itself.
+ * their retention. The step ends in the event swept or refused. On Redis, it deletes nothing, because the
+ * server expires records itself.
  */
 enum fencepost_result fencepost_scope_sweep(const struct fencepost_scope *scope,
                                             struct fencepost_settings **settings);
@@ -2074,7 +2084,7 @@ void fencepost_scope_free(struct fencepost_scope *scope);
  * - `name` is the name of the lock. A multi-lock has `names` instead.
  * - `prefix` is the path below which the lock is on ZooKeeper.
  * - The options are those of docs/reference/options.md. Durations are in microseconds. An option with the
- *   value `null` is not given.
+ *   value `null` counts as absent.
  */
 enum fencepost_result fencepost_settings_parse(const uint8_t *json,
                                                size_t json_size,
@@ -2119,7 +2129,7 @@ enum fencepost_result fencepost_settings_set_text(struct fencepost_settings *set
                                                   size_t text_size);
 
 /**
- * Returns the `fencepost_family` of the hubs that take these settings; 0 for NULL.
+ * Returns the `fencepost_family` of the hubs that accept these settings; 0 for NULL.
  */
 uint32_t fencepost_settings_family(const struct fencepost_settings *settings);
 
@@ -2148,7 +2158,7 @@ uint32_t fencepost_version(void);
 const char *fencepost_version_name(void);
 
 /**
- * Checks that bytes are UTF-8, for a library that keeps a text and passes it to no hub. Errors:
+ * Checks that bytes are UTF-8, for a library that keeps a text and does not pass it to a hub. Errors:
  * `BAD_ARGUMENT` if they are not; `fencepost_detail` says at which byte.
  */
 enum fencepost_result fencepost_text_check(const uint8_t *bytes, size_t bytes_size);

@@ -74,7 +74,8 @@ pub struct fencepost_address_parts {
     pub user: fencepost_view,
     /// `redis:` the password, decoded; may be empty.
     pub password: fencepost_view,
-    /// `zk:` the session timeout to request, in microseconds. `memory:` the one to calculate with.
+    /// `zk:` the session timeout to request, in microseconds. `memory:` the session timeout that the client
+    /// assumes.
     pub session_timeout: u64,
     /// `redis:` the number of the database.
     pub database: u32,
@@ -98,7 +99,7 @@ pub unsafe extern "C" fn fencepost_address_parse(
 ) -> fencepost_result {
     guard(|| {
         require(address)?;
-        // SAFETY: the header asks for a readable view.
+        // SAFETY: the header requires a readable view.
         let url = unsafe { view::text(url, url_size) }?;
         let parts = parse(url)?;
         // SAFETY: checked above.
@@ -120,9 +121,9 @@ pub unsafe extern "C" fn fencepost_address_read(
     parts: *mut fencepost_address_parts,
 ) -> fencepost_result {
     guard(|| {
-        // SAFETY: the header asks for parts with their size, or NULL.
+        // SAFETY: the header requires parts with their size, or NULL.
         let size = unsafe { sized::check(parts) }?;
-        // SAFETY: the header asks for a valid address or NULL.
+        // SAFETY: the header requires a valid address or NULL.
         let ours = &unsafe { shared(address) }?.0;
         let shown = fencepost_address_parts {
             size,
@@ -148,7 +149,7 @@ pub unsafe extern "C" fn fencepost_address_read(
 /// Frees an address. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_address_free(address: *mut fencepost_address) {
-    // SAFETY: the header asks for an address that is not used again.
+    // SAFETY: the header requires an address that is not used again.
     unsafe { take_back(address) }
 }
 

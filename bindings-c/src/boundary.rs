@@ -1,4 +1,4 @@
-//! What each function does at the boundary: it checks pointers, catches panics, and converts errors.
+//! The boundary to C: each function checks pointers, catches panics, and converts errors.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -55,8 +55,8 @@ impl From<Misuse> for Fault {
 /// Runs the body of a function. On a failure, it stores the text and returns the code. A panic does not cross
 /// the boundary.
 ///
-/// Unwind safety: after a panic, the object may be in any state that its own code can leave it in. Rust code
-/// sees the object again only through these functions, and the header says that the object may only be freed.
+/// Unwind safety: after a panic, the object may be in an inconsistent state. Only these functions use the
+/// object again, and the header allows the program only to free it.
 pub(crate) fn guard(body: impl FnOnce() -> Result<(), Fault>) -> fencepost_result {
     match catch_unwind(AssertUnwindSafe(body)) {
         Ok(Ok(())) => fencepost_result::Ok,
@@ -98,7 +98,7 @@ pub(crate) unsafe fn exclusive<'a, T>(pointer: *mut T) -> Result<&'a mut T, Faul
     unsafe { pointer.as_mut() }.ok_or_else(Fault::null)
 }
 
-/// Gives a new object to C, which frees it with the matching `_free`.
+/// Passes a new object to C. C frees it with the matching `_free`.
 ///
 /// # Safety
 /// `out` is valid for writing.

@@ -31,7 +31,7 @@ pub struct fencepost_event {
     /// Acquired: the contender id of the machine that got the grant, as the caller passed it to
     /// `fencepost_hub_open`.
     pub contender: [u8; 16],
-    /// Acquired: the number of the attempt that got the grant. Each attempt of a contender has another
+    /// Acquired: the number of the attempt that got the grant. Each attempt of a contender has a different
     /// number.
     pub attempt: u32,
     /// Queued: the number of contenders that come first, if `has_ahead`.
@@ -46,16 +46,16 @@ pub struct fencepost_event {
     pub found: *const *const fencepost_found,
     /// The number of contenders found.
     pub found_count: usize,
-    /// Acquired, of a claim: how many takeovers the operation had before this grant. It may have run that
-    /// many times.
+    /// Acquired, for a claim: the number of takeovers of the operation before this grant. The operation may
+    /// already have run that many times.
     pub takeovers: u64,
-    /// Refused: how long the lease of the contender that holds the lock or the claim still runs, in
-    /// microseconds. `FENCEPOST_NEVER` if the server has not reported it.
+    /// Refused: the remaining lease of the contender that holds the lock or the claim, in microseconds.
+    /// `FENCEPOST_NEVER` if the server has not reported it.
     pub retry_after: u64,
-    /// Completed, replayed and looked: what is stored. Refused as a conflict: the present value. Otherwise,
-    /// or if there is none, NULL.
+    /// Completed, replayed and looked: the stored record. Refused as a conflict: the present value. NULL in
+    /// other events, and if the server stores nothing.
     pub record: *const fencepost_record,
-    /// Swept: how many records the sweep has deleted.
+    /// Swept: the number of records that the sweep deleted.
     pub deleted: u64,
 }
 
@@ -63,18 +63,18 @@ pub struct fencepost_event {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_found {
-    /// What names the contender on the server. ZooKeeper: the path of its node. Redis: the value of the lock's
-    /// key.
+    /// Identifies the contender on the server. ZooKeeper: the path of its node. Redis: the value of the
+    /// lock's key.
     pub node: fencepost_view,
     /// ZooKeeper: the text in the node, a host name, for example.
     pub identifier: fencepost_view,
     /// ZooKeeper: the session that owns the node; otherwise 0.
     pub session: i64,
-    /// ZooKeeper: since when the contender has been in the lock's directory, in milliseconds since 1970, by
-    /// the server's clock; otherwise -1.
+    /// ZooKeeper: when the contender's node was created, in milliseconds since 1970, by the server's clock;
+    /// otherwise -1.
     pub since: i64,
-    /// Redis: how long the lease still runs if the holder does not renew it, in microseconds;
-    /// `FENCEPOST_NEVER` if the lease has no end, and on ZooKeeper.
+    /// Redis: the remaining lease, in microseconds, if the holder does not renew it. `FENCEPOST_NEVER` if the
+    /// lease has no end, and on ZooKeeper.
     pub expires_in: u64,
     /// The fence of its grant, or the fence that it would get. Redis: 0 for a holder of another library.
     pub fence: u64,

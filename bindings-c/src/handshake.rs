@@ -1,4 +1,4 @@
-//! What a ZooKeeper driver asks the core about a connection.
+//! The timeout of a ZooKeeper connection's handshake.
 
 use std::time::Duration;
 

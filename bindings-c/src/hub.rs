@@ -97,14 +97,14 @@ pub unsafe extern "C" fn fencepost_hub_new(
 /// memory ends its session, and with it all its grants.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_free(hub: *mut fencepost_hub) {
-    // SAFETY: the header asks for a hub that is not used again.
+    // SAFETY: the header requires a hub that is not used again.
     unsafe { take_back(hub) }
 }
 
 /// Returns the number of a hub on a `fencepost_memory`; 0 for a hub with a driver, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_id(hub: *const fencepost_hub) -> u64 {
-    // SAFETY: the header asks for a valid hub or NULL.
+    // SAFETY: the header requires a valid hub or NULL.
     quietly(|| unsafe { shared(hub) }.map_or(0, |hub| hub.id()))
 }
 
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn fencepost_hub_open(
     guard(|| {
         require(contender)?;
         require(key)?;
-        // SAFETY: the header asks for valid objects or NULL, sixteen readable bytes, and room for the key.
+        // SAFETY: the header requires valid objects or NULL, sixteen readable bytes, and room for the key.
         unsafe {
             let contender = ContenderId(contender.cast::<[u8; 16]>().read_unaligned());
             let settings: &fencepost_settings = shared(settings)?;
@@ -140,7 +140,7 @@ pub unsafe extern "C" fn fencepost_hub_open(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_handle_timeout(hub: *mut fencepost_hub, now: u64) -> fencepost_result {
     guard(|| {
-        // SAFETY: the header asks for a valid hub or NULL.
+        // SAFETY: the header requires a valid hub or NULL.
         unsafe { exclusive(hub) }?.at(now).handle_timeout();
         Ok(())
     })
@@ -150,10 +150,10 @@ pub unsafe extern "C" fn fencepost_hub_handle_timeout(hub: *mut fencepost_hub, n
 /// machine reports no more events. It exists until the server has answered, and `fencepost_hub_pending` counts
 /// it until then. An unknown key is no error, because the machine may have ended already.
 ///
-/// Writes to `unused` the key of the machine that served `key` if no open key uses this machine any more,
-/// otherwise 0. Then a driver can drop what it keeps for that machine, such as watches. The acquires of one
-/// owner share a machine, which sends all commands with the key of the first of them. So while other acquires
-/// of the grant are open, it writes 0. `unused` may be NULL.
+/// Writes to `unused` the key of the machine that served `key`, if no open key uses this machine any more;
+/// otherwise 0. The driver can then delete what it keeps for that machine, such as watches. The acquires of
+/// one owner share a machine, and the machine sends all its commands with the key of the first acquire. So
+/// the function writes 0 while other acquires of the grant are open. `unused` may be NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_close(
     hub: *mut fencepost_hub,
@@ -162,9 +162,9 @@ pub unsafe extern "C" fn fencepost_hub_close(
     unused: *mut u64,
 ) -> fencepost_result {
     guard(|| {
-        // SAFETY: the header asks for a valid hub or NULL.
+        // SAFETY: the header requires a valid hub or NULL.
         let closed = unsafe { exclusive(hub) }?.at(now).close(Key(key));
-        // SAFETY: the header asks for a place for a number or NULL.
+        // SAFETY: the header requires a place for a number or NULL.
         if let Some(unused) = unsafe { unused.as_mut() } {
             *unused = closed.map_or(0, |key| key.0);
         }
@@ -172,11 +172,11 @@ pub unsafe extern "C" fn fencepost_hub_close(
     })
 }
 
-/// Returns whether an open key uses the machine of this key; false for NULL. A driver asks before it keeps a
-/// watch, because the answer to a read may come late.
+/// Returns whether an open key uses the machine of this key; false for NULL. A driver calls this before it
+/// keeps a watch, because the answer to a read may arrive after the key was closed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_serves(hub: *const fencepost_hub, key: u64) -> bool {
-    // SAFETY: the header asks for a valid hub or NULL.
+    // SAFETY: the header requires a valid hub or NULL.
     quietly(|| unsafe { shared(hub) }.is_ok_and(|hub| hub.serves(Key(key))))
 }
 
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn fencepost_hub_serves(hub: *const fencepost_hub, key: u6
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_shutdown(hub: *mut fencepost_hub, now: u64) -> fencepost_result {
     guard(|| {
-        // SAFETY: the header asks for a valid hub or NULL.
+        // SAFETY: the header requires a valid hub or NULL.
         unsafe { exclusive(hub) }?.at(now).shutdown();
         Ok(())
     })
@@ -194,15 +194,15 @@ pub unsafe extern "C" fn fencepost_hub_shutdown(hub: *mut fencepost_hub, now: u6
 /// Returns the number of machines, including the closed machines that still wait for the server; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_pending(hub: *const fencepost_hub) -> usize {
-    // SAFETY: the header asks for a valid hub or NULL.
+    // SAFETY: the header requires a valid hub or NULL.
     quietly(|| unsafe { shared(hub) }.map_or(0, |hub| hub.pending()))
 }
 
-/// Returns how many grants have ended without a release since `fencepost_hub_shutdown`: the server refused
-/// the release, or the connection was closed for good before it. Such a lock stays on the server until its
-/// lease or session ends. Returns 0 for NULL.
+/// Returns the number of grants that have ended without a release since `fencepost_hub_shutdown`: the server
+/// refused the release, or the connection was closed for good before the release. Such a lock stays on the
+/// server until its lease or session ends. Returns 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_unreleased(hub: *const fencepost_hub) -> usize {
-    // SAFETY: the header asks for a valid hub or NULL.
+    // SAFETY: the header requires a valid hub or NULL.
     quietly(|| unsafe { shared(hub) }.map_or(0, |hub| hub.unreleased()))
 }

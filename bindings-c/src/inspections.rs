@@ -12,8 +12,9 @@ use crate::{
 /// Makes the settings of an inspection of a lock. `lock` has the lock's settings. `action` is `list`, `break`
 /// or `revoke`. For `break` and `revoke`, `node` and `fence` are those of the contender to break or revoke,
 /// as an earlier inspection found them; `list` ignores them. To inspect the lock, open a machine with these
-/// settings, and acquire or try. It ends in the event found or refused. Errors: 1xx; `UNKNOWN_OPTION` for a
-/// multi-lock, which cannot be inspected, and for `revoke` on Redis; `BAD_ARGUMENT` for settings that a scope made.
+/// settings, and acquire or try. The inspection ends in the event found or refused. Errors: 1xx;
+/// `UNKNOWN_OPTION` for a multi-lock, which cannot be inspected, and for `revoke` on Redis; `BAD_ARGUMENT`
+/// for settings that a scope made.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_inspection(
     lock: *const fencepost_settings,
@@ -26,7 +27,7 @@ pub unsafe extern "C" fn fencepost_settings_inspection(
 ) -> fencepost_result {
     guard(|| {
         require(settings)?;
-        // SAFETY: the header asks for valid settings or NULL, and for readable views.
+        // SAFETY: the header requires valid settings or NULL, and for readable views.
         let (lock, action, node) = unsafe {
             (
                 shared(lock)?,

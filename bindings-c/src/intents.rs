@@ -1,4 +1,4 @@
-//! What an application asks of a machine.
+//! The requests of an application to a machine.
 
 use fencepost_core::{AcquireTimeout, Intent, Key, claim::Content, positive};
 
@@ -9,12 +9,12 @@ use crate::{
     view,
 };
 
-/// An acquire timeout without an end: the acquire waits until it is granted or refused.
+/// An infinite acquire timeout: the acquire waits until it is granted or refused.
 pub const FENCEPOST_FOREVER: i64 = i64::MAX;
 
 /// Acquires the lock, or claims the operation. `acquire_timeout` is in microseconds, or `FENCEPOST_FOREVER`;
-/// connecting and retries count. The acquire ends in the event acquired or refused; that of a claim also in
-/// replayed. Errors: `NOT_POSITIVE` for a timeout of zero or less (to ask without waiting, use
+/// connecting and retries count. The acquire ends in the event acquired or refused; a claim may also end in
+/// replayed. Errors: `NOT_POSITIVE` for a timeout of zero or less (to try without waiting, use
 /// `fencepost_hub_try_acquire`); `UNKNOWN_KEY`; `BUSY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_acquire(
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn fencepost_hub_acquire(
             FENCEPOST_FOREVER => AcquireTimeout::Forever,
             limit => AcquireTimeout::For(positive("timeout", limit, "; to ask without waiting, use a try")?),
         };
-        // SAFETY: the header asks for a valid hub or NULL.
+        // SAFETY: the header requires a valid hub or NULL.
         unsafe { exclusive(hub) }?
             .at(now)
             .intent(Key(key), Intent::Acquire(acquire_timeout))?;
@@ -60,9 +60,9 @@ pub unsafe extern "C" fn fencepost_hub_extend(
     unsafe { intent(hub, now, key, Intent::Extend) }
 }
 
-/// Releases the grant. To release a claim says that nothing has happened, so another attempt may claim the
-/// operation. It ends in the event released; in refused if the server refuses; or in lost if the grant had
-/// ended already. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
+/// Releases the grant. The release of a claim states that the operation had no effect, so another attempt may
+/// claim it. The release ends in the event released; in refused if the server refuses it; or in lost if the
+/// grant had already ended. Errors: `UNKNOWN_KEY`, `NOT_HELD`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_release(
     hub: *mut fencepost_hub,
@@ -74,11 +74,11 @@ pub unsafe extern "C" fn fencepost_hub_release(
 }
 
 /// Completes a claim: the server stores `result` as the result of the operation. `tag` is a text that says
-/// what the result is; it may be empty. It ends in the event completed; in replayed if another attempt has
-/// stored a result; in refused if the server refuses, and the claim goes on; or in lost. After a loss, the
-/// application may still complete the claim: the server stores the result unless another attempt has claimed
-/// the operation. Errors: `UNKNOWN_KEY`; `NOT_HELD`; `NOT_A_CLAIM`; `INVALID_OPTION` for a result of more
-/// than 1000000 bytes, or a tag of more than 255.
+/// what the result is; it may be empty. The call ends in the event completed; in replayed if another attempt
+/// has stored a result; in refused if the server refuses, and the claim stays held; or in lost. After a loss,
+/// the application may still complete the claim: the server stores the result unless another attempt has
+/// claimed the operation. Errors: `UNKNOWN_KEY`; `NOT_HELD`; `NOT_A_CLAIM`; `INVALID_OPTION` for a result of
+/// more than 1000000 bytes, or a tag of more than 255.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_complete(
     hub: *mut fencepost_hub,
@@ -90,7 +90,7 @@ pub unsafe extern "C" fn fencepost_hub_complete(
     result_size: usize,
 ) -> fencepost_result {
     guard(|| {
-        // SAFETY: the header asks for readable views, and a valid hub or NULL.
+        // SAFETY: the header requires readable views, and a valid hub or NULL.
         unsafe {
             let content = content(tag, tag_size, result, result_size)?;
             exclusive(hub)?
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn fencepost_hub_complete(
 }
 
 /// Leaves a claim: it is unknown whether the operation took effect, so the claim's policy decides what
-/// follows. It ends as a release does. Errors: `UNKNOWN_KEY`, `NOT_HELD`, `NOT_A_CLAIM`.
+/// follows. The call ends in the same events as a release. Errors: `UNKNOWN_KEY`, `NOT_HELD`, `NOT_A_CLAIM`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_leave(
     hub: *mut fencepost_hub,
@@ -123,7 +123,8 @@ pub(crate) unsafe fn content(
     result: *const u8,
     result_size: usize,
 ) -> Result<Content, Fault> {
-    // First: a failed `read` or `snprintf` gives a size that no memory has.
+    // Check the size first: the program may pass the result of a failed `read` or `snprintf`, which is a huge
+    // size.
     Content::check_size(result_size)?;
     // SAFETY: by the caller's promise.
     let (tag, result) = unsafe { (view::text(tag, tag_size)?, view::bytes(result, result_size)?) };
@@ -131,9 +132,9 @@ pub(crate) unsafe fn content(
 }
 
 /// Downgrades a writer's grant to a reader's grant. No other contender gets the lock in between. From this
-/// call on, the holder may only do what readers may. It ends in the event downgraded; in refused, with the
-/// grant unchanged; or in lost. Errors: `UNKNOWN_KEY`; `NOT_HELD`; `NOT_A_WRITER`; `BUSY` while a downgrade
-/// is in progress.
+/// call on, the holder may only do what readers may. The downgrade ends in the event downgraded; in refused,
+/// with the grant unchanged; or in lost. Errors: `UNKNOWN_KEY`; `NOT_HELD`; `NOT_A_WRITER`; `BUSY` while a
+/// downgrade is in progress.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_downgrade(
     hub: *mut fencepost_hub,
@@ -144,9 +145,9 @@ pub unsafe extern "C" fn fencepost_hub_downgrade(
     unsafe { intent(hub, now, key, Intent::Downgrade) }
 }
 
-/// Cancels an acquire. It ends in the event refused. On ZooKeeper, that event comes once the contender's node
-/// has been deleted. It comes at once if the application cancels again, or if the acquire has already failed.
-/// Errors: `UNKNOWN_KEY`, `NOT_WAITING`.
+/// Cancels an acquire. The acquire then ends in the event refused. On ZooKeeper, the machine reports that
+/// event once the contender's node has been deleted; or at once if the application cancels again, or if the
+/// acquire has already failed. Errors: `UNKNOWN_KEY`, `NOT_WAITING`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_cancel(
     hub: *mut fencepost_hub,
@@ -158,10 +159,10 @@ pub unsafe extern "C" fn fencepost_hub_cancel(
 }
 
 /// # Safety
-/// As the functions above ask.
+/// As for the functions above.
 unsafe fn intent(hub: *mut fencepost_hub, now: u64, key: u64, intent: Intent) -> fencepost_result {
     guard(|| {
-        // SAFETY: the header asks for a valid hub or NULL.
+        // SAFETY: the header requires a valid hub or NULL.
         unsafe { exclusive(hub) }?.at(now).intent(Key(key), intent)?;
         Ok(())
     })

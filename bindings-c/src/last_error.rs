@@ -11,7 +11,7 @@ thread_local! {
 
 pub(crate) fn set(text: &str) {
     let text = CString::new(text.replace('\0', "\u{fffd}")).unwrap_or_default();
-    // A thread that is ending reads no text any more.
+    // An ending thread no longer reads the text.
     let _ended = DETAIL.try_with(|detail| detail.replace(text));
 }
 

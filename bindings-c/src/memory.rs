@@ -29,15 +29,15 @@ pub unsafe extern "C" fn fencepost_memory_new(memory: *mut *mut fencepost_memory
 /// Frees a server, and ignores NULL. The server exists until its last hub has been freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_free(memory: *mut fencepost_memory) {
-    // SAFETY: the header asks for a server that is not used again.
+    // SAFETY: the header requires a server that is not used again.
     unsafe { take_back(memory) }
 }
 
 /// Makes a hub of the family ZooKeeper on this server. The hub has no driver: `fencepost_hub_poll_output`
 /// carries out the commands itself, and returns only events and waits. A call on one hub may cause outputs of
 /// other hubs. So call `fencepost_memory_take_woken` after each call on a hub, and poll the hubs that it
-/// names. `seed` is any number. The hub calculates with `session_timeout`, in microseconds; 0 stands for 60 s.
-/// The server does not enforce it.
+/// names. `seed` is any number. The hub calculates with `session_timeout`, in microseconds; 0 means 60 s. The
+/// server does not enforce it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_hub(
     memory: *mut fencepost_memory,
@@ -52,7 +52,7 @@ pub unsafe extern "C" fn fencepost_memory_hub(
             0 => SESSION_TIMEOUT,
             given => Duration::from_micros(given),
         };
-        // SAFETY: the header asks for a valid server or NULL.
+        // SAFETY: the header requires a valid server or NULL.
         let connected = unsafe { shared(memory) }?
             .0
             .connect(Instant::from_micros(now), seed, timeout);
@@ -75,31 +75,33 @@ pub unsafe extern "C" fn fencepost_memory_take_woken(
         if capacity == 0 || require(ids).is_err() {
             return 0;
         }
-        // SAFETY: the header asks for a valid server or NULL.
+        // SAFETY: the header requires a valid server or NULL.
         let Ok(memory) = (unsafe { shared(memory) }) else {
             return 0;
         };
         let woken = memory.0.take_woken();
         let count = woken.len().min(capacity);
-        // SAFETY: the header asks for room for `capacity` numbers.
+        // SAFETY: the header requires room for `capacity` numbers.
         unsafe { std::ptr::copy_nonoverlapping(woken.as_ptr(), ids, count) };
         count
     })
 }
 
-/// Ends the session of the hub with this id (`fencepost_hub_id`), as servers do when they have not heard from
-/// a client for the session's timeout. The server deletes its ephemeral nodes. A connected hub learns of it at
-/// once, a suspended one when it reconnects, a paused one when it resumes. It then gets a new session.
+/// Ends the session of the hub with this id (`fencepost_hub_id`), as a server does when it receives nothing
+/// from a client for the session timeout. The server deletes its ephemeral nodes. A connected hub is notified
+/// at once, a suspended hub when it reconnects, and a paused hub when it resumes. The hub then gets a new
+/// session.
 ///
-/// The server has no clock: a session ends when its hub disconnects, or by this function, and never by itself.
-/// Like the following functions, this one changes nothing if its effect is already there. After the call, poll
-/// the hubs that `fencepost_memory_take_woken` names. Errors: `INVALID_OPTION` if the server has no such hub.
+/// The server has no clock: a session ends when its hub disconnects, or by this function, and never by
+/// itself. This function and the following ones change nothing if the hub is already in the requested state.
+/// After the call, poll the hubs that `fencepost_memory_take_woken` names. Errors: `INVALID_OPTION` if the
+/// server has no such hub.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_expire(
     memory: *mut fencepost_memory,
     hub: u64,
 ) -> fencepost_result {
-    // SAFETY: the header asks for a valid server or NULL.
+    // SAFETY: the header requires a valid server or NULL.
     unsafe { control(memory, hub, MemoryServer::expire) }
 }
 
@@ -110,49 +112,50 @@ pub unsafe extern "C" fn fencepost_memory_suspend(
     memory: *mut fencepost_memory,
     hub: u64,
 ) -> fencepost_result {
-    // SAFETY: the header asks for a valid server or NULL.
+    // SAFETY: the header requires a valid server or NULL.
     unsafe { control(memory, hub, MemoryServer::suspend) }
 }
 
-/// Lets the hub connect again: in its session, or in a new one if the server has ended that one. Errors: as for
-/// `fencepost_memory_expire`.
+/// Lets the hub connect again: in its session, or in a new one if the server has ended the session. Errors:
+/// as for `fencepost_memory_expire`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_reconnect(
     memory: *mut fencepost_memory,
     hub: u64,
 ) -> fencepost_result {
-    // SAFETY: the header asks for a valid server or NULL.
+    // SAFETY: the header requires a valid server or NULL.
     unsafe { control(memory, hub, MemoryServer::reconnect) }
 }
 
-/// Pauses the hub, as if its process were stopped. It gets no notices and sends no requests, and no time passes
-/// for it: `fencepost_hub_poll_output` returns a wait. It still takes calls, whose outputs come later. A
-/// shutdown resumes it. Errors: as for `fencepost_memory_expire`.
+/// Pauses the hub, as if its process were stopped. It gets no notices and sends no requests, and no time
+/// passes for it: `fencepost_hub_poll_output` returns a wait. It still accepts calls, but returns their
+/// outputs only after it has resumed. A shutdown resumes it. Errors: as for `fencepost_memory_expire`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_pause(memory: *mut fencepost_memory, hub: u64) -> fencepost_result {
-    // SAFETY: the header asks for a valid server or NULL.
+    // SAFETY: the header requires a valid server or NULL.
     unsafe { control(memory, hub, MemoryServer::pause) }
 }
 
-/// Resumes the hub. It then receives what it has missed. Errors: as for `fencepost_memory_expire`.
+/// Resumes the hub. It then receives the notices and replies that it has missed. Errors: as for
+/// `fencepost_memory_expire`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_resume(
     memory: *mut fencepost_memory,
     hub: u64,
 ) -> fencepost_result {
-    // SAFETY: the header asks for a valid server or NULL.
+    // SAFETY: the header requires a valid server or NULL.
     unsafe { control(memory, hub, MemoryServer::resume) }
 }
 
-/// Begins to keep all messages between hubs and the server, with an empty list; or stops, and
-/// keeps the list. At first, none are kept. The list grows until it begins anew.
+/// Starts or stops recording all messages between hubs and the server. A start empties the list of messages;
+/// a stop keeps it. A new server does not record. The list grows until the next start.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_record(
     memory: *mut fencepost_memory,
     on: bool,
 ) -> fencepost_result {
     guard(|| {
-        // SAFETY: the header asks for a valid server or NULL.
+        // SAFETY: the header requires a valid server or NULL.
         unsafe { shared(memory) }?.0.with(|server| server.record(on));
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! What a server in memory reports.
+//! Reports of a server in memory.
 
 use std::ffi::{CStr, c_char};
 
@@ -20,7 +20,7 @@ pub enum fencepost_memory_state {
     Connected = 1,
     /// The hub has no connection. The server keeps the session.
     Suspended = 2,
-    /// The server has ended the session. The hub, which is suspended or paused, has not learned of it.
+    /// The server has ended the session. The hub is suspended or paused, and has not been notified yet.
     Expired = 3,
 }
 
@@ -32,7 +32,7 @@ pub extern "C" fn fencepost_memory_state_name(number: u32) -> *const c_char {
     fencepost_memory_state::from_number(number).map_or(std::ptr::null(), |value| value.word().as_ptr())
 }
 
-/// What a message between a hub and a server in memory is.
+/// The kind of a message between a hub and a server in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_message_kind {
@@ -40,7 +40,7 @@ pub enum fencepost_message_kind {
     Request = 1,
     /// From the server to a hub, for a request.
     Reply = 2,
-    /// What a hub receives without a request: a watch has fired, or its session has changed.
+    /// A notice to a hub, without a request: a watch has fired, or the state of the session has changed.
     Event = 3,
 }
 
@@ -58,7 +58,7 @@ pub extern "C" fn fencepost_message_kind_name(number: u32) -> *const c_char {
 pub struct fencepost_memory_session {
     /// The hub's id: it stays the same when the hub gets a new session.
     pub hub: u64,
-    /// The session; in the state expired, the one that has ended.
+    /// The session; in the state expired, the session that has ended.
     pub session: i64,
     /// The state of the session.
     pub state: fencepost_memory_state,
@@ -78,7 +78,7 @@ pub struct fencepost_memory_node {
     pub hub: u64,
 }
 
-/// What a hub and a server in memory have sent each other.
+/// A message between a hub and a server in memory.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_message {
@@ -90,12 +90,12 @@ pub struct fencepost_message {
     pub hub: u64,
     /// The session in which it was sent.
     pub session: i64,
-    /// What it is.
+    /// The kind of the message.
     pub kind: fencepost_message_kind,
     /// The error code of the reply `error`, such as -101; otherwise 0.
     pub error: i32,
-    /// The hub's command: of a request, of the request that a reply answers, or of the request that set a
-    /// watch. 0 for a change of the session.
+    /// The id of the hub's command: the command of the request; of the request that a reply answers; or of
+    /// the request that set a watch. 0 for a change of the session.
     pub command: u64,
     /// A request: `create`, `children`, `get`, `set`, `delete`, `sync` or `multi`. A reply: `created`,
     /// `children`, `data`, `done` or `error`. An event: what has happened to the watched node (`created`,
@@ -106,7 +106,7 @@ pub struct fencepost_message {
     pub paths: *const fencepost_view,
     /// The number of paths.
     pub path_count: usize,
-    /// The same in words, for people. They may change.
+    /// The same as a text for people. Later versions may change its wording.
     pub text: fencepost_view,
 }
 
@@ -116,12 +116,12 @@ pub struct fencepost_memory_report {
     sessions: Vec<fencepost_memory_session>,
     nodes: Vec<fencepost_memory_node>,
     messages: Vec<fencepost_message>,
-    /// What the views show.
+    /// The bytes to which the views point.
     _bytes: Vec<Box<[u8]>>,
     _paths: Vec<Box<[fencepost_view]>>,
 }
 
-/// What the views of a report show.
+/// The memory to which the views of a report point.
 #[derive(Default)]
 struct Store {
     bytes: Vec<Box<[u8]>>,
@@ -188,8 +188,8 @@ impl From<Connected> for fencepost_memory_session {
 }
 
 /// Makes a report of a server: its hubs that have not disconnected, in the order in which they connected; all
-/// nodes, in the order of their paths and without the root; and the messages that were kept
-/// (`fencepost_memory_record`), with a number above `after`, in their order. The caller frees it with
+/// nodes, in the order of their paths and without the root; and the recorded messages
+/// (`fencepost_memory_record`) with a number above `after`, in their order. The caller frees it with
 /// `fencepost_memory_report_free`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_report_open(
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn fencepost_memory_report_open(
 ) -> fencepost_result {
     guard(|| {
         require(report)?;
-        // SAFETY: the header asks for a valid server or NULL.
+        // SAFETY: the header requires a valid server or NULL.
         let memory = unsafe { shared(memory) }?;
         let made = memory.0.with(|server| {
             let mut store = Store::default();
@@ -218,40 +218,42 @@ pub unsafe extern "C" fn fencepost_memory_report_open(
     })
 }
 
-/// Returns a session of a report, by its place from 0; NULL at the end. It lives as long as the report.
+/// Returns a session of a report, by its index from 0; NULL at the end. It is valid until the report is
+/// freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_report_session(
     report: *const fencepost_memory_report,
     index: usize,
 ) -> *const fencepost_memory_session {
-    // SAFETY: the header asks for a valid report or NULL.
+    // SAFETY: the header requires a valid report or NULL.
     unsafe { at(report, index, |report| &report.sessions) }
 }
 
-/// Returns a node of a report, by its place from 0; NULL at the end. It lives as long as the report.
+/// Returns a node of a report, by its index from 0; NULL at the end. It is valid until the report is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_report_node(
     report: *const fencepost_memory_report,
     index: usize,
 ) -> *const fencepost_memory_node {
-    // SAFETY: the header asks for a valid report or NULL.
+    // SAFETY: the header requires a valid report or NULL.
     unsafe { at(report, index, |report| &report.nodes) }
 }
 
-/// Returns a message of a report, by its place from 0; NULL at the end. It lives as long as the report.
+/// Returns a message of a report, by its index from 0; NULL at the end. It is valid until the report is
+/// freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_report_message(
     report: *const fencepost_memory_report,
     index: usize,
 ) -> *const fencepost_message {
-    // SAFETY: the header asks for a valid report or NULL.
+    // SAFETY: the header requires a valid report or NULL.
     unsafe { at(report, index, |report| &report.messages) }
 }
 
 /// Frees a report, and ignores NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_memory_report_free(report: *mut fencepost_memory_report) {
-    // SAFETY: the header asks for a report that is not used again.
+    // SAFETY: the header requires a report that is not used again.
     unsafe { take_back(report) }
 }
 

@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 
 use fencepost_core::{Failure, Timer, lowered::Operation, zookeeper::SessionState, zookeeper::WatchEvent};
 
-/// Converts from the numbers that C passes, and to the names for people.
+/// Converts the numbers that C passes to values, and values to their names.
 macro_rules! words {
     ($name:ident: $($variant:ident $word:literal),* $(,)?) => {
         impl $name {
@@ -45,14 +45,14 @@ pub extern "C" fn fencepost_family_name(number: u32) -> *const c_char {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_operation {
-    /// ZooKeeper: create `path` with `data`, as `flags` say. Answer: `fencepost_hub_created`.
+    /// ZooKeeper: create `path` with `data`, according to `flags`. Answer: `fencepost_hub_created`.
     Create = 1,
     /// ZooKeeper: list the children of `path`; with `FENCEPOST_FLAG_WATCH`, set a watch. Answer:
     /// `fencepost_hub_children`.
     Children = 2,
     /// ZooKeeper: read `path`; with `FENCEPOST_FLAG_WATCH`, set a watch. Answer: `fencepost_hub_data`.
     Get = 3,
-    /// ZooKeeper: delete `path`, whatever its version. Answer: `fencepost_hub_done`.
+    /// ZooKeeper: delete `path`, at any version. Answer: `fencepost_hub_done`.
     Delete = 4,
     /// ZooKeeper: sync `path`. Answer: `fencepost_hub_done`.
     Sync = 5,
@@ -65,7 +65,7 @@ pub enum fencepost_operation {
     /// Redis: unsubscribe from the channel `arguments[0]`. Answer: `fencepost_hub_reply` with any reply, or
     /// none.
     Unsubscribe = 8,
-    /// ZooKeeper: write `data` to `path`, whatever its version. Answer: `fencepost_hub_done`.
+    /// ZooKeeper: write `data` to `path`, at any version. Answer: `fencepost_hub_done`.
     Set = 9,
     /// ZooKeeper: carry out all `parts` in one transaction, or none. Answer: `fencepost_hub_children` with
     /// the names of the created nodes (the last parts of their paths) in the order of the parts; or
@@ -141,7 +141,7 @@ pub enum fencepost_event_kind {
     /// The connection is lost; the lock may still be held. The holder should start no new work. Resumed or
     /// lost follows.
     Suspended = 4,
-    /// The connection is back, and the contender still holds the lock, until `valid_until`.
+    /// The client is connected again, and the contender still holds the lock, until `valid_until`.
     Resumed = 5,
     /// The grant has ended without a release, for `reason`; `cause_command` and `detail` have the cause. The
     /// application may still complete, release or leave a claim; the server then decides.
@@ -152,8 +152,8 @@ pub enum fencepost_event_kind {
     /// refused downgrade or end of a claim, the grant is unchanged. `reason`, `cause_command`, `detail`,
     /// `retry_after` and `record` describe the refusal.
     Refused = 8,
-    /// Another client requests the lock. The holder may release it or keep it. The machine reports this once
-    /// per grant.
+    /// Another client has sent a revocation request. The holder may release the lock or keep it. The machine
+    /// reports this once per grant.
     RevokeRequested = 9,
     /// A contender of another layout is in the lock's directory, and its layout ignores this contender's
     /// node. Both may hold the lock at the same time. `detail` is the name of the foreign contender's node.
@@ -163,11 +163,11 @@ pub enum fencepost_event_kind {
     Found = 11,
     /// The grant is now a reader's grant, with the same fence. Other readers may share the lock.
     Downgraded = 12,
-    /// The server has stored the result of a claim's operation, or has done a single step. `record` is what
-    /// is stored.
+    /// The server has stored the result of a claim's operation, or has done a single step. `record` is the
+    /// stored record.
     Completed = 13,
-    /// The operation already has a result, or the update was applied before: there is nothing to run.
-    /// `record` is what is stored.
+    /// The operation already has a result, or the update was applied before: the application does not run it
+    /// again. `record` is the stored record.
     Replayed = 14,
     /// `record` is the record of an operation, or a value; NULL if there is none.
     Looked = 15,
@@ -189,21 +189,21 @@ pub extern "C" fn fencepost_event_name(number: u32) -> *const c_char {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_timer {
-    /// There is no timer: only an input can change anything.
+    /// There is no timer: the hub waits for an input.
     None = 0,
     /// When the acquire timeout ends.
     AcquireTimeout = 1,
     /// When to retry a command that failed.
     Retry = 2,
-    /// When to ask the server whether the lock is free, or still held.
+    /// When to check whether the lock is free, or still held.
     Poll = 3,
     /// When to renew a lease or confirm a session.
     Renew = 4,
-    /// When the present grant stops being valid.
+    /// When the validity of the present grant ends.
     Validity = 5,
     /// When the grant reaches `max_hold`, the longest hold allowed.
     MaxHold = 6,
-    /// When to give up a shared resource that no machine uses any more.
+    /// When to release a shared resource that no machine uses any more.
     Linger = 7,
 }
 
@@ -263,7 +263,7 @@ pub extern "C" fn fencepost_watch_event_name(number: u32) -> *const c_char {
 }
 
 impl fencepost_family {
-    /// The number of the core's name; 0 for a family that this header does not know yet.
+    /// The number of the family with this name in the core; 0 if this header does not have that family.
     pub(crate) fn of(name: &str) -> u32 {
         [Self::Zookeeper, Self::Redis]
             .into_iter()
@@ -311,7 +311,7 @@ impl From<fencepost_watch_event> for WatchEvent {
 
 impl From<Operation> for fencepost_operation {
     fn from(operation: Operation) -> Self {
-        // The numbers are the core's. This header has no number for an operation of a later core.
+        // The numbers are those of the core. This header has no number for an operation of a later core.
         Self::from_number(operation as u32).unwrap_or(Self::Sync)
     }
 }

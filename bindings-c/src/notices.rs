@@ -1,4 +1,4 @@
-//! Notices: what a server or connection reports without a command.
+//! Notices: a server or connection sends them without a command.
 
 use core::time::Duration;
 
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn fencepost_hub_session(
             session: SessionId(session),
             timeout: Duration::from_micros(timeout),
         };
-        // SAFETY: the header asks for a valid hub or NULL.
+        // SAFETY: the header requires a valid hub or NULL.
         unsafe { exclusive(hub) }?.notice(now, Notice::ZooKeeper(notice))
     })
 }
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn fencepost_hub_watch(
             session: SessionId(session),
             event: event.into(),
         };
-        // SAFETY: the header asks for a valid hub or NULL.
+        // SAFETY: the header requires a valid hub or NULL.
         unsafe { exclusive(hub) }?.notice(now, Notice::ZooKeeper(notice))
     })
 }
@@ -76,7 +76,7 @@ pub unsafe extern "C" fn fencepost_hub_message(
 ) -> fencepost_result {
     guard(|| {
         let id = CommandId(id);
-        // SAFETY: the header asks for a valid hub or NULL.
+        // SAFETY: the header requires a valid hub or NULL.
         unsafe { exclusive(hub) }?.notice(now, Notice::Redis(redis::Notice::Message { id }))
     })
 }
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn fencepost_hub_message(
 pub unsafe extern "C" fn fencepost_hub_gone(hub: *mut fencepost_hub, now: u64, id: u64) -> fencepost_result {
     guard(|| {
         let id = CommandId(id);
-        // SAFETY: the header asks for a valid hub or NULL.
+        // SAFETY: the header requires a valid hub or NULL.
         unsafe { exclusive(hub) }?.notice(now, Notice::Redis(redis::Notice::Gone { id }))
     })
 }

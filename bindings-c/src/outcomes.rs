@@ -54,9 +54,9 @@ const DEEPEST: u32 = 16;
 /// number that ZooKeeper appended. `czxid` is the node's czxid, which is the zxid of the answer. For every
 /// ZooKeeper outcome, `session` is the session in which the request was sent.
 ///
-/// Errors of all outcomes: `UNKNOWN_COMMAND`; `WRONG_REPLY` if the command requires another answer, and the
-/// command then counts as of unknown outcome; `WRONG_FAMILY`; `BAD_ARGUMENT` for a hub on memory, which has
-/// no driver. A late or repeated outcome changes nothing.
+/// Errors of all outcomes: `UNKNOWN_COMMAND`; `WRONG_REPLY` if the command requires another answer: the hub
+/// then treats the outcome of the command as unknown; `WRONG_FAMILY`; `BAD_ARGUMENT` for a hub on memory,
+/// which has no driver. A late or repeated outcome changes nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_created(
     hub: *mut fencepost_hub,
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn fencepost_hub_created(
     czxid: i64,
 ) -> fencepost_result {
     guard(|| {
-        // SAFETY: the header asks for a valid hub or NULL, and a readable view.
+        // SAFETY: the header requires a valid hub or NULL, and a readable view.
         unsafe {
             let path = view::text(path, path_size)?.to_owned();
             answer(hub, now, id, session, Answer::Created { path, zxid: czxid })
@@ -93,13 +93,13 @@ pub unsafe extern "C" fn fencepost_hub_children(
         }
         let mut children = Vec::with_capacity(name_count);
         for index in 0..name_count {
-            // SAFETY: the header asks for so many readable views.
+            // SAFETY: the header requires so many readable views.
             unsafe {
                 let name = names.add(index).read();
                 children.push(view::text(name.data, name.size)?.to_owned());
             }
         }
-        // SAFETY: the header asks for a valid hub or NULL.
+        // SAFETY: the header requires a valid hub or NULL.
         unsafe { answer(hub, now, id, session, Answer::Children(children)) }
     })
 }
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn fencepost_hub_data(
             created,
             modified,
         };
-        // SAFETY: the header asks for a valid hub or NULL, and a readable view.
+        // SAFETY: the header requires a valid hub or NULL, and a readable view.
         unsafe {
             let data = view::bytes(data, data_size)?.to_owned();
             answer(hub, now, id, session, Answer::Data { data, stat })
@@ -147,12 +147,12 @@ pub unsafe extern "C" fn fencepost_hub_done(
     id: u64,
     session: i64,
 ) -> fencepost_result {
-    // SAFETY: the header asks for a valid hub or NULL.
+    // SAFETY: the header requires a valid hub or NULL.
     guard(|| unsafe { answer(hub, now, id, session, Answer::Done) })
 }
 
 /// ZooKeeper: reports an error of the server. `code` is the protocol's number, such as -101 for NoNode. If
-/// the code does not say whether the server executed the request (-4, -7, -112), call `fencepost_hub_failed`
+/// the code does not show whether the server executed the request (-4, -7, -112), call `fencepost_hub_failed`
 /// instead.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_error(
@@ -162,7 +162,7 @@ pub unsafe extern "C" fn fencepost_hub_error(
     session: i64,
     code: i32,
 ) -> fencepost_result {
-    // SAFETY: the header asks for a valid hub or NULL.
+    // SAFETY: the header requires a valid hub or NULL.
     guard(|| unsafe { answer(hub, now, id, session, Answer::Error(code)) })
 }
 
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn fencepost_hub_reply(
     reply: *const fencepost_reply,
 ) -> fencepost_result {
     guard(|| {
-        // SAFETY: the header asks for a valid hub or NULL, and a readable reply.
+        // SAFETY: the header requires a valid hub or NULL, and a readable reply.
         unsafe {
             let reply = read(shared(reply)?, DEEPEST)?;
             exclusive(hub)?.outcome(now, id, Outcome::Redis(reply))
@@ -184,8 +184,8 @@ pub unsafe extern "C" fn fencepost_hub_reply(
     })
 }
 
-/// Reports that a command has no answer. `failure` is a `fencepost_failure`, and says whether the server may
-/// have executed the command. Errors: also `BAD_ARGUMENT` if there is no such failure.
+/// Reports that a command has no answer. `failure` is a `fencepost_failure`: whether the server may have
+/// executed the command. Errors: also `BAD_ARGUMENT` if there is no such failure.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_failed(
     hub: *mut fencepost_hub,
@@ -199,7 +199,7 @@ pub unsafe extern "C" fn fencepost_hub_failed(
             .ok_or_else(|| {
                 Fault::bad_argument(format!("there is no failure {failure}: pass a fencepost_failure"))
             })?;
-        // SAFETY: the header asks for a valid hub or NULL.
+        // SAFETY: the header requires a valid hub or NULL.
         unsafe { exclusive(hub) }?.outcome(now, id, Outcome::Failed(failure))
     })
 }

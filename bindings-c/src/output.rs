@@ -14,11 +14,11 @@ use crate::{
     view::fencepost_view,
 };
 
-/// What an output is.
+/// The kind of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub enum fencepost_output_kind {
-    /// No output is left. `wait` says until when to wait.
+    /// No output is left. `wait` has the time of the next timer.
     Wait = 0,
     /// Carry out `command`, and report its outcome to the hub.
     Command = 1,
@@ -36,8 +36,8 @@ pub struct fencepost_wait {
     pub reason: fencepost_timer,
 }
 
-/// One output. The caller provides the structure. The hub owns what its pointers lead to; that is valid until
-/// the next call that takes the hub without `const`. Later versions may add members at the end, here and in
+/// One output. The caller provides the structure. Its pointers point to memory of the hub, which is valid
+/// until the next call with a hub that is not `const`. Later versions may add members at the end, here and in
 /// the structures that it points to.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -65,7 +65,7 @@ unsafe impl Filled for fencepost_output {
     const FIRST: usize = offset_of!(Self, wait) + size_of::<*const fencepost_wait>();
 }
 
-/// The last output. The pointers that C gets lead into it.
+/// The last output. The pointers that C gets point into it.
 #[derive(Debug, Default)]
 pub(crate) struct LastOutput {
     output: Option<Output<Request, Event>>,

@@ -14,10 +14,10 @@ use crate::{
 pub const FENCEPOST_ALL: u64 = 0;
 
 /// Takes the next command or event: of the machine with the key `only`, or of all machines with
-/// `FENCEPOST_ALL`. Outputs of the hub itself come in both cases. When no command and no event is left, the
-/// output is a wait: it says until when to wait, and stays the same until the next input. After every input,
-/// poll until `FENCEPOST_OUTPUT_KIND_WAIT`. Errors: `BAD_ARGUMENT` if `output->size` is not set; the hub
-/// keeps its output then.
+/// `FENCEPOST_ALL`. It takes outputs of the hub itself in both cases. When no command and no event is left,
+/// the output is a wait with the time of the next timer, and stays the same until the next input. After every
+/// input, poll until `FENCEPOST_OUTPUT_KIND_WAIT`. Errors: `BAD_ARGUMENT` if `output->size` is not set; the
+/// output then stays in the hub.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_hub_poll_output(
     hub: *mut fencepost_hub,
@@ -25,9 +25,9 @@ pub unsafe extern "C" fn fencepost_hub_poll_output(
     output: *mut fencepost_output,
 ) -> fencepost_result {
     guard(|| {
-        // SAFETY: the header asks for an output with its size, or NULL.
+        // SAFETY: the header requires an output with its size, or NULL.
         let size = unsafe { sized::check(output) }?;
-        // SAFETY: the header asks for a valid hub or NULL.
+        // SAFETY: the header requires a valid hub or NULL.
         let hub = unsafe { exclusive(hub) }?;
         let (key, next) = hub.poll_output((only != FENCEPOST_ALL).then_some(Key(only)));
         let seen = hub.last_output.keep(key, next);

@@ -20,7 +20,7 @@ pub enum fencepost_record_state {
     Running = 2,
     /// The operation has a result.
     Done = 3,
-    /// The record is no operation. It is a value with a version, for updates.
+    /// The record is not an operation, but a value with a version, for updates.
     Value = 4,
 }
 
@@ -54,7 +54,8 @@ pub extern "C" fn fencepost_policy_name(number: u32) -> *const c_char {
     fencepost_policy::from_number(number).map_or(std::ptr::null(), |value| value.word().as_ptr())
 }
 
-/// What the server stores for one operation, or a value. Times are in milliseconds by the server's clock.
+/// The record that the server stores for one operation, or a value. Times are in milliseconds by the server's
+/// clock.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct fencepost_record {
@@ -67,10 +68,10 @@ pub struct fencepost_record {
     pub attempt: fencepost_view,
     /// The fence of the last claim; 0 before the first claim.
     pub fence: u64,
-    /// How many takeovers the operation has had.
+    /// The number of takeovers of the operation.
     pub takeovers: u64,
-    /// The lease ends at this time; 0 if there is none, or if it has ended on ZooKeeper. `UINT64_MAX` on ZooKeeper while
-    /// it lasts: as long as the session of its process.
+    /// The lease ends at this time; 0 if there is none, or if it has ended on ZooKeeper. `UINT64_MAX` on
+    /// ZooKeeper before its end, which is the end of its client's session.
     pub lease_end: u64,
     /// The last millisecond of the record's retention; 0 if the retention has no end, or if the server has
     /// not reported it.
@@ -86,7 +87,7 @@ pub struct fencepost_record {
     pub result: fencepost_view,
 }
 
-/// The record that an event has.
+/// The record in an event.
 pub(crate) fn record_of(event: &Event) -> Option<&Record> {
     match event {
         Event::Completed { record } | Event::Replayed { record } => Some(record),

@@ -1,6 +1,6 @@
 //! Result codes: the core's numbers, and those of this boundary.
 
-/// What a function returns, and the reason of an event refused or lost. 0 is success. The numbers are the
+/// The result of a function, and the reason of an event refused or lost. 0 is success. The numbers are the
 /// same in every language, and a retired number is never reused: 1xx a setting is wrong, 2xx the present
 /// state does not allow the call, 3xx a refusal, 4xx a loss, 5xx the client or the program.
 /// docs/reference/errors.md lists a remedy for each.
@@ -35,7 +35,8 @@ pub enum fencepost_result {
     UnknownKey = 201,
     /// The hub has issued no command with this id.
     UnknownCommand = 202,
-    /// The reply does not have the shape that its command requires. The command counts as of unknown outcome.
+    /// The reply does not have the shape that its command requires. The hub treats the outcome of the command
+    /// as unknown.
     WrongReply = 203,
     /// An acquire is in progress, the grant is still held, or the cleanup of the last attempt is in progress.
     Busy = 204,
@@ -82,7 +83,7 @@ pub enum fencepost_result {
     ServerError = 312,
     /// The connection has been closed for good.
     ConnectionClosed = 313,
-    /// The attempt had been given up before this acquire reached the server.
+    /// The client had abandoned the attempt before this request reached the server.
     GivenUp = 314,
     /// The semaphore uses another number of permits.
     InconsistentPermits = 315,
@@ -90,7 +91,8 @@ pub enum fencepost_result {
     NoContender = 316,
     /// Another attempt runs the operation. Or its lease has ended, and the policy is to block.
     InProgress = 317,
-    /// The key belongs to an operation with another fingerprint or binding, or to something that is no operation.
+    /// The key belongs to an operation with another fingerprint or binding, or to a record that is not an
+    /// operation.
     Mismatch = 318,
     /// The lease of an earlier attempt has ended without a result, and the policy is not to run the operation again.
     Indeterminate = 319,
@@ -119,10 +121,10 @@ pub enum fencepost_result {
     RenewalRefused = 407,
     /// Another attempt has taken the operation over.
     Superseded = 408,
-    /// The claim has ended before: this attempt has stored a result.
+    /// The claim has already ended: this attempt has stored a result.
     AlreadyCompleted = 409,
 
-    /// The server has not confirmed a release in time. The client goes on in the background.
+    /// The server has not confirmed a release in time. The client retries the release in the background.
     ReleaseUnconfirmed = 501,
     /// The object was made in another process, before a fork.
     WrongProcess = 502,
@@ -135,7 +137,7 @@ pub enum fencepost_result {
     Panic = 522,
     /// An argument is out of its range, or a text is not UTF-8.
     BadArgument = 523,
-    /// There is no memory.
+    /// No memory is left.
     OutOfMemory = 524,
     /// The operating system refused a thread, a file descriptor or random bytes.
     SystemError = 525,

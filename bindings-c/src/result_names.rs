@@ -96,7 +96,7 @@ results! {
     Replayed, c"replayed", c"the operation already has a result: do not run it";
 }
 
-/// The numbers are the core's. A difference stops the build.
+/// Checks that the numbers are those of the core. A difference stops the build.
 macro_rules! same_as_core {
     ($kind:ident: $($variant:ident => $ours:ident),* $(,)?) => {
         const _: () = { $(assert!($kind::$variant.code() as i32 == fencepost_result::$ours as i32);)* };
@@ -119,7 +119,7 @@ const _: () = {
     assert!(Refusal::ALL.len() == 23 && Loss::ALL.len() == 9);
 };
 
-/// The texts of refusals and losses are the core's. A difference stops the build.
+/// Checks that the texts of refusals and losses are those of the core. A difference stops the build.
 macro_rules! same_texts {
     ($kind:ident) => {
         const _: () = {

@@ -17,8 +17,8 @@ use crate::{
     view,
 };
 
-/// A scope of idempotent operations: it says whose keys these are, and has the options of all of them. A
-/// scope never changes, so threads may share it.
+/// A scope of idempotent operations: a namespace for their keys, with the options of all of them. A scope
+/// never changes, so threads may share it.
 #[derive(Debug)]
 pub struct fencepost_scope(Scope);
 
@@ -37,7 +37,7 @@ pub unsafe extern "C" fn fencepost_scope_of(
 ) -> fencepost_result {
     guard(|| {
         require(scope)?;
-        // SAFETY: the header asks for so many settings, with readable views.
+        // SAFETY: the header requires so many settings, with readable views.
         let raw = unsafe { raw(given, given_count) }?.with("kind", Kind::Claim.name());
         // SAFETY: checked above.
         unsafe { give(scope, fencepost_scope(raw.try_into()?)) };
@@ -45,9 +45,9 @@ pub unsafe extern "C" fn fencepost_scope_of(
     })
 }
 
-/// Makes the settings of a claim on the operation `key`. `fingerprint` is a digest of what the operation is
-/// asked to do. To claim, open a machine with these settings, and acquire or try. It ends in the event
-/// acquired, replayed or refused. Errors: 1xx.
+/// Makes the settings of a claim on the operation `key`. `fingerprint` is a digest of the operation's input.
+/// To claim, open a machine with these settings, and acquire or try. The claim ends in the event acquired,
+/// replayed or refused. Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_claim(
     scope: *const fencepost_scope,
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn fencepost_scope_claim(
     fingerprint_size: usize,
     settings: *mut *mut fencepost_settings,
 ) -> fencepost_result {
-    // SAFETY: the header asks for readable views.
+    // SAFETY: the header requires readable views.
     let of = |scope: &Scope| unsafe {
         Ok(scope.claim(
             view::text(key, key_size)?,
@@ -69,7 +69,7 @@ pub unsafe extern "C" fn fencepost_scope_claim(
 }
 
 /// Makes the settings of a claim on a token that was issued. The server compares `binding` with the binding
-/// of the token. Otherwise as `fencepost_scope_claim`.
+/// of the token. The rest is as for `fencepost_scope_claim`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_consume(
     scope: *const fencepost_scope,
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn fencepost_scope_consume(
     fingerprint_size: usize,
     settings: *mut *mut fencepost_settings,
 ) -> fencepost_result {
-    // SAFETY: the header asks for readable views.
+    // SAFETY: the header requires readable views.
     let of = |scope: &Scope| unsafe {
         Ok(scope.consume(
             view::text(token, token_size)?,
@@ -94,9 +94,9 @@ pub unsafe extern "C" fn fencepost_scope_consume(
 }
 
 /// Makes the settings of a single step that issues a token. A claim may consume the token within `life`
-/// microseconds; with 0, within ten minutes. `binding` says to whom and for what the token is issued. To do a
-/// single step, open a machine with its settings, and try. This one ends in the event completed or refused.
-/// Errors: 1xx.
+/// microseconds; with 0, within ten minutes. `binding` identifies the user and the purpose of the token. To
+/// do a single step, open a machine with its settings, and try. This step ends in the event completed or
+/// refused. Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_issue(
     scope: *const fencepost_scope,
@@ -107,7 +107,7 @@ pub unsafe extern "C" fn fencepost_scope_issue(
     life: i64,
     settings: *mut *mut fencepost_settings,
 ) -> fencepost_result {
-    // SAFETY: the header asks for readable views.
+    // SAFETY: the header requires readable views.
     let of = |scope: &Scope| unsafe {
         let life = match life {
             0 => None,
@@ -124,8 +124,8 @@ pub unsafe extern "C" fn fencepost_scope_issue(
 }
 
 /// Makes the settings of a single step that claims and completes an operation at once. If `binding` is not
-/// NULL, `key` is a token that was issued, and the step consumes it. It ends in the event completed, replayed
-/// or refused. Errors: 1xx.
+/// NULL, `key` is a token that was issued, and the step consumes it. The step ends in the event completed,
+/// replayed or refused. Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_register(
     scope: *const fencepost_scope,
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn fencepost_scope_register(
     result_size: usize,
     settings: *mut *mut fencepost_settings,
 ) -> fencepost_result {
-    // SAFETY: the header asks for readable views.
+    // SAFETY: the header requires readable views.
     let of = |scope: &Scope| unsafe {
         let bound = view::bytes(binding, binding_size)?;
         Ok(scope.register(
@@ -155,9 +155,10 @@ pub unsafe extern "C" fn fencepost_scope_register(
     unsafe { make(scope, settings, of) }
 }
 
-/// Makes the settings of a single step that replaces the value at `key`, if the value has this `version`;
-/// with 0, if there is no value. `operation` identifies the update: a repeated update is not applied again.
-/// It ends in the event completed, replayed or refused. Errors: 1xx.
+/// Makes the settings of a single step that replaces the value at `key`, if the value has this `version`.
+/// With `version` 0, the step writes the value if there is none. `operation` identifies the update: a
+/// repeated update is not applied again. The step ends in the event completed, replayed or refused. Errors:
+/// 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_update(
     scope: *const fencepost_scope,
@@ -174,7 +175,7 @@ pub unsafe extern "C" fn fencepost_scope_update(
     result_size: usize,
     settings: *mut *mut fencepost_settings,
 ) -> fencepost_result {
-    // SAFETY: the header asks for readable views.
+    // SAFETY: the header requires readable views.
     let of = |scope: &Scope| unsafe {
         Ok(scope.update(
             view::text(key, key_size)?,
@@ -188,8 +189,8 @@ pub unsafe extern "C" fn fencepost_scope_update(
     unsafe { make(scope, settings, of) }
 }
 
-/// Makes the settings of a single step that reads the record of an operation, or a value. It ends in the
-/// event looked or refused. Errors: 1xx.
+/// Makes the settings of a single step that reads the record of an operation, or a value. The step ends in
+/// the event looked or refused. Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_look(
     scope: *const fencepost_scope,
@@ -197,15 +198,15 @@ pub unsafe extern "C" fn fencepost_scope_look(
     key_size: usize,
     settings: *mut *mut fencepost_settings,
 ) -> fencepost_result {
-    // SAFETY: the header asks for a readable view.
+    // SAFETY: the header requires a readable view.
     let of = |scope: &Scope| unsafe { Ok(scope.look(view::text(key, key_size)?)?) };
     // SAFETY: passed on.
     unsafe { make(scope, settings, of) }
 }
 
-/// Makes the settings of a single step with which an operator gives an operation its result. `guard` is that
-/// of the record that the operator has read. It ends in the event completed, replayed or refused. Errors:
-/// 1xx.
+/// Makes the settings of a single step with which an operator sets the result of an operation. `guard` is
+/// that of the record that the operator has read. The step ends in the event completed, replayed or refused.
+/// Errors: 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_settle(
     scope: *const fencepost_scope,
@@ -218,7 +219,7 @@ pub unsafe extern "C" fn fencepost_scope_settle(
     result_size: usize,
     settings: *mut *mut fencepost_settings,
 ) -> fencepost_result {
-    // SAFETY: the header asks for readable views.
+    // SAFETY: the header requires readable views.
     let of = |scope: &Scope| unsafe {
         let content = content(tag, tag_size, result, result_size)?;
         Ok(scope.settle(view::text(key, key_size)?, guard, content)?)
@@ -228,7 +229,8 @@ pub unsafe extern "C" fn fencepost_scope_settle(
 }
 
 /// Makes the settings of a single step with which an operator deletes a record. `guard` is that of the record
-/// that the operator has read. It ends in the event looked, without a record, or refused. Errors: 1xx.
+/// that the operator has read. The step ends in the event looked, without a record, or in refused. Errors:
+/// 1xx.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_forget(
     scope: *const fencepost_scope,
@@ -237,15 +239,15 @@ pub unsafe extern "C" fn fencepost_scope_forget(
     guard: u64,
     settings: *mut *mut fencepost_settings,
 ) -> fencepost_result {
-    // SAFETY: the header asks for a readable view.
+    // SAFETY: the header requires a readable view.
     let of = |scope: &Scope| unsafe { Ok(scope.forget(view::text(key, key_size)?, guard)?) };
     // SAFETY: passed on.
     unsafe { make(scope, settings, of) }
 }
 
 /// Makes the settings of a single step that sweeps: it deletes the records of the scope that are free or past
-/// their retention. It ends in the event swept or refused. On Redis it deletes nothing, because the server
-/// expires records by itself.
+/// their retention. The step ends in the event swept or refused. On Redis, it deletes nothing, because the
+/// server expires records itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_sweep(
     scope: *const fencepost_scope,
@@ -270,7 +272,7 @@ pub unsafe extern "C" fn fencepost_scope_derive(
 ) -> fencepost_result {
     guard(|| {
         require(derived)?;
-        // SAFETY: the header asks for a valid scope or NULL, readable views, and room for so many bytes.
+        // SAFETY: the header requires a valid scope or NULL, readable views, and room for so many bytes.
         unsafe {
             let scope = shared(scope)?;
             let text = scope
@@ -289,7 +291,7 @@ pub unsafe extern "C" fn fencepost_scope_derive(
 /// Frees a scope, and ignores NULL. Settings that the scope made stay valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_scope_free(scope: *mut fencepost_scope) {
-    // SAFETY: the header asks for a scope that is not used again.
+    // SAFETY: the header requires a scope that is not used again.
     unsafe { take_back(scope) }
 }
 

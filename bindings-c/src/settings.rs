@@ -13,7 +13,8 @@ use crate::{
 /// no thread changes them.
 #[derive(Debug)]
 pub struct fencepost_settings {
-    /// As given, because a change checks all of them again. `None` if a scope made them.
+    /// The settings as the program gave them: each change checks all of them again. `None` if a scope made
+    /// them.
     raw: Option<RawSettings>,
     pub(crate) checked: Settings,
 }
@@ -57,7 +58,7 @@ impl From<Settings> for fencepost_settings {
 /// - `name` is the name of the lock. A multi-lock has `names` instead.
 /// - `prefix` is the path below which the lock is on ZooKeeper.
 /// - The options are those of docs/reference/options.md. Durations are in microseconds. An option with the
-///   value `null` is not given.
+///   value `null` counts as absent.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_parse(
     json: *const u8,
@@ -66,7 +67,7 @@ pub unsafe extern "C" fn fencepost_settings_parse(
 ) -> fencepost_result {
     guard(|| {
         require(settings)?;
-        // SAFETY: the header asks for a readable view.
+        // SAFETY: the header requires a readable view.
         let json = unsafe { view::bytes(json, json_size) }?;
         let raw = serde_json::from_slice(json).map_err(|error| ConfigError::Unreadable {
             why: error.to_string(),
@@ -89,7 +90,7 @@ pub unsafe extern "C" fn fencepost_settings_new(
 ) -> fencepost_result {
     guard(|| {
         require(settings)?;
-        // SAFETY: the header asks for readable views.
+        // SAFETY: the header requires readable views.
         let (kind, name) = unsafe { (view::text(kind, kind_size)?, view::text(name, name_size)?) };
         let raw = RawSettings::machine(kind).with("name", name);
         // SAFETY: checked above.
@@ -135,7 +136,7 @@ pub unsafe extern "C" fn fencepost_settings_set_text(
     text_size: usize,
 ) -> fencepost_result {
     guard(|| {
-        // SAFETY: the header asks for readable views, and settings that no other thread uses.
+        // SAFETY: the header requires readable views, and settings that no other thread uses.
         unsafe {
             let text = view::text(text, text_size)?;
             exclusive(settings)?.set(view::text(key, key_size)?, text)?;
@@ -145,7 +146,7 @@ pub unsafe extern "C" fn fencepost_settings_set_text(
 }
 
 /// # Safety
-/// As the functions above ask.
+/// As for the functions above.
 unsafe fn set(
     settings: *mut fencepost_settings,
     key: *const u8,
@@ -153,17 +154,17 @@ unsafe fn set(
     value: Value,
 ) -> fencepost_result {
     guard(|| {
-        // SAFETY: the header asks for a readable view, and settings that no other thread uses.
+        // SAFETY: the header requires a readable view, and settings that no other thread uses.
         unsafe { exclusive(settings)?.set(view::text(key, key_size)?, value)? };
         Ok(())
     })
 }
 
-/// Returns the `fencepost_family` of the hubs that take these settings; 0 for NULL.
+/// Returns the `fencepost_family` of the hubs that accept these settings; 0 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_family(settings: *const fencepost_settings) -> u32 {
     quietly(|| {
-        // SAFETY: the header asks for valid settings or NULL.
+        // SAFETY: the header requires valid settings or NULL.
         unsafe { shared(settings) }.map_or(0, |settings| fencepost_family::of(settings.checked.family()))
     })
 }
@@ -171,6 +172,6 @@ pub unsafe extern "C" fn fencepost_settings_family(settings: *const fencepost_se
 /// Frees settings. NULL is ignored.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_settings_free(settings: *mut fencepost_settings) {
-    // SAFETY: the header asks for settings that are not used again.
+    // SAFETY: the header requires settings that are not used again.
     unsafe { take_back(settings) }
 }

@@ -20,7 +20,7 @@ pub(crate) unsafe trait Filled: Copy {
 /// # Safety `place` is NULL, or its size can be read.
 pub(crate) unsafe fn check<T: Filled>(place: *const T) -> Result<usize, Fault> {
     require(place)?;
-    // SAFETY: by the trait's promise the size comes first, and the caller's that it can be read.
+    // SAFETY: the trait promises that the size comes first, and the caller that it can be read.
     let size = unsafe { place.cast::<usize>().read() };
     if size < T::FIRST {
         return Err(Fault::bad_argument(format!(
@@ -34,7 +34,7 @@ pub(crate) unsafe fn check<T: Filled>(place: *const T) -> Result<usize, Fault> {
 
 /// Fills the members that the caller knows, except the size.
 ///
-/// # Safety `place` has passed [`check`] with this size, and so many bytes can be written.
+/// # Safety `place` has passed [`check`] with this size, and that many bytes can be written.
 pub(crate) unsafe fn fill<T: Filled>(place: *mut T, size: usize, value: &T) {
     let known = size.min(size_of::<T>());
     let head = size_of::<usize>();

@@ -52,14 +52,14 @@ pub unsafe extern "C" fn fencepost_settings_of(
 ) -> fencepost_result {
     guard(|| {
         require(settings)?;
-        // SAFETY: the header asks for so many settings, with readable views; and checked above.
+        // SAFETY: the header requires so many settings, with readable views; and checked above.
         unsafe { give(settings, fencepost_settings::read(raw(given, given_count)?)?) };
         Ok(())
     })
 }
 
 /// # Safety
-/// There are so many settings, and what they point to is readable.
+/// `given` points to `given_count` settings, and what they point to is readable.
 pub(crate) unsafe fn raw(given: *const fencepost_setting, given_count: usize) -> Result<RawSettings, Fault> {
     if given_count > 0 {
         require(given)?;

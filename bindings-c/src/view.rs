@@ -47,10 +47,10 @@ pub(crate) unsafe fn text<'a>(data: *const u8, size: usize) -> Result<&'a str, F
     std::str::from_utf8(bytes).map_err(|error| Fault::bad_argument(format!("the text is not UTF-8: {error}")))
 }
 
-/// Checks that bytes are UTF-8, for a library that keeps a text and passes it to no hub. Errors:
+/// Checks that bytes are UTF-8, for a library that keeps a text and does not pass it to a hub. Errors:
 /// `BAD_ARGUMENT` if they are not; `fencepost_detail` says at which byte.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fencepost_text_check(bytes: *const u8, bytes_size: usize) -> fencepost_result {
-    // SAFETY: the header asks for a readable view.
+    // SAFETY: the header requires a readable view.
     guard(|| unsafe { text(bytes, bytes_size) }.map(drop))
 }

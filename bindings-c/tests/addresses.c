@@ -1,5 +1,5 @@
-/* The table of addresses that all languages read, and what is said of them: never a user or a password. Every secret in
- * the table has `sesa` or `same` in it. No server is needed: nothing listens at port 1. */
+/* The table of addresses that all languages read, and the errors for them, which never contain a user or a password.
+ * Every secret in the table contains `sesa` or `same`. The tests need no server: no server listens at port 1. */
 #include <cjson/cJSON.h>
 
 #include "support.h"

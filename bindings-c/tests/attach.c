@@ -1,4 +1,5 @@
-/* Clients on connections that the program has already: used, given back as they were, and never closed. */
+/* Clients on connections that the program already has: a client uses them, returns them unchanged, and never closes
+ * them. */
 #include <fencepost-redis.h>
 #include <fencepost-zookeeper.h>
 #include <poll.h>
@@ -43,14 +44,15 @@ static void handle_is_given_back(void) {
     CHECK(zoo_exists(handle, "/", 0, &stat) == ZOK);
     fencepost_grant_free(grant);
     fencepost_client_free(client);
-    /* It may have another client now. */
+    /* The handle may have another client now. */
     CHECK_RESULT(fencepost_zookeeper_attach(handle, NULL, NULL, &client), FENCEPOST_OK);
     let_go(hold(client, name));
     close_client(client);
     zookeeper_close(handle);
 }
 
-/* A waiter for a permit watches a list. It goes with its client, and a later change of the list has no effect. */
+/* A waiter for a permit watches a list. The watch ends with its client, and a later change of the list has no effect.
+ */
 static void watched_list_is_left_alone(void) {
     const fencepost_options *permit = FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SEMAPHORE, .permits = 1);
     fencepost_client *client, *other = client_of(url(ZOOKEEPER, ""));
@@ -88,7 +90,7 @@ static void access_list_is_used(void) {
     struct Stat stat;
 
     CHECK_RESULT(fencepost_zookeeper_attach(handle, NULL, &ZOO_CREATOR_ALL_ACL, &client), FENCEPOST_OK);
-    /* The handle has not logged in: the creator has no name, so the server refuses that list. */
+    /* The handle has not authenticated, so the creator has no identity, and the server refuses this ACL. */
     grant = NULL;
     CHECK(fencepost_acquire(client, name, LONG, &grant) / 100 == 3);
     CHECK_RESULT(fencepost_close(client), FENCEPOST_OK);
@@ -233,14 +235,15 @@ static void contexts_in_a_loop(void) {
     close_client(client);
 
     CHECK(commands.disconnects == 0 && subscriptions.disconnects == 0);
-    /* The owner reads what is still on its way to the subscription, and no client acts on it. */
+    /* The program's loop reads late messages of the subscription, and no client handles them. */
     loop_turn(loops, 2, -1, 100);
     redisAsyncFree(commands.context);
     redisAsyncFree(subscriptions.context);
     close_client(other);
 }
 
-/* The owner's connection ends: the holder is notified when its lease ends, and the owner as always. */
+/* The program's connection ends: the holder is notified when its lease ends, and the program's callback is called as
+ * usual. */
 static void connection_of_the_owner_ends(void) {
     struct loop commands, *loops[1] = {&commands};
     fencepost_client *client;
@@ -273,7 +276,7 @@ static void connection_of_the_owner_ends(void) {
     freeReplyObject(redis("DEL %s", name));
 }
 
-/* A connection that monitors or has subscriptions takes no commands. */
+/* A connection that monitors or has subscriptions accepts no commands. */
 static void busy_contexts(void) {
     static const char *const COMMANDS[] = {"MONITOR", "SUBSCRIBE c-tests"};
     size_t i;
@@ -289,7 +292,7 @@ static void busy_contexts(void) {
     }
 }
 
-/* hiredis would take what the monitor shows for the answers to subscriptions. */
+/* hiredis would treat the output of the monitor as replies to subscriptions. */
 static void a_monitor_takes_no_subscriptions(void) {
     struct loop commands, monitor;
     fencepost_client *client = NULL;
@@ -315,7 +318,7 @@ static void unconnected_contexts(void) {
 
 static int closed;
 
-/* What ZooKeeper's own examples do. */
+/* Closes the handle, like ZooKeeper's own examples. */
 static void closing_watcher(zhandle_t *handle, int type, int state, const char *path, void *context) {
     (void)path, (void)context;
     if (type == ZOO_SESSION_EVENT && state == ZOO_EXPIRED_SESSION_STATE) {
@@ -342,7 +345,7 @@ static void watcher_closes_its_handle(void) {
         control("session", "expire zookeeper 0x%llx %s", (long long)zoo_client_id(handle)->client_id, password) !=
         NULL);
     EVENTUALLY(__atomic_load_n(&closed, __ATOMIC_SEQ_CST) == 1);
-    /* The program knew of the loss before its watcher received the end of the session. */
+    /* The client reported the loss before the program's watcher got the end of the session. */
     CHECK(fencepost_grant_is_lost(grant));
     CHECK_RESULT(fencepost_acquire(client, new_name("closing"), LONG, &other), FENCEPOST_RESULT_CONNECTION_CLOSED);
     close_client(client);

@@ -1,4 +1,4 @@
-/* Bad input: each a clear error, at once, and nothing sent. */
+/* Bad input: each call returns a clear error at once, and the client sends nothing. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fencepost-redis.h>
@@ -66,7 +66,7 @@ static void times(enum family family) {
         CHECK_FAULT(fencepost_lock_set_max_hold(lock, wrong[i]), FENCEPOST_RESULT_NOT_POSITIVE, "max_hold");
     }
     CHECK_RESULT(fencepost_lock_acquire(lock, INT64_MAX - 1, &grant), FENCEPOST_RESULT_TOO_LONG);
-    if (family != ZOOKEEPER) { /* `memory:` checks as a Redis does */
+    if (family != ZOOKEEPER) { /* `memory:` checks like Redis */
         for (i = 0; i < 3; i++)
             CHECK_FAULT(fencepost_lock_set_ttl(lock, wrong[i]), FENCEPOST_RESULT_NOT_POSITIVE, "ttl");
         CHECK_FAULT(fencepost_lock_set_ttl(lock, 4), FENCEPOST_RESULT_LEASE_TOO_SHORT, "margin");
@@ -77,7 +77,7 @@ static void times(enum family family) {
         CHECK_FAULT(fencepost_lock_set_renew(lock, false), FENCEPOST_RESULT_UNKNOWN_OPTION, "renew");
     }
     CHECK(grant == NULL && attempt == NULL);
-    /* What was refused has changed nothing. */
+    /* The refused calls have changed nothing. */
     CHECK_RESULT(fencepost_lock_acquire(lock, LONG, &grant), FENCEPOST_OK);
     let_go(grant);
     fencepost_lock_free(lock);
@@ -133,7 +133,7 @@ static void release_without_a_grant(void) {
     close_client(client);
 }
 
-/* Everything of the parent is refused in a child, quickly, and the parent goes on. */
+/* A child's calls on the parent's objects fail at once, and the parent is not affected. */
 static int
 in_the_child(fencepost_client *client, fencepost_lock *lock, fencepost_grant *grant, fencepost_attempt *attempt) {
     fencepost_contenders *contenders;
@@ -160,7 +160,7 @@ in_the_child(fencepost_client *client, fencepost_lock *lock, fencepost_grant *gr
     fencepost_grant_free(grant);
     fencepost_lock_free(lock);
     fencepost_client_free(client);
-    /* A client of its own works. */
+    /* A client of the child works. */
     own = client_of("memory:");
     let_go(hold(own, "x"));
     close_client(own);
@@ -186,7 +186,7 @@ static void use_after_fork(enum family family) {
         alarm(LONG / 1000);
         verdict = in_the_child(client, lock, grant, attempt) == 0 ? 'y' : 'n';
         if (write(pipes[1], &verdict, 1) == 1)
-            kill(getpid(), SIGKILL); /* nothing of the parent's is tidied up here, not even by a memory checker */
+            kill(getpid(), SIGKILL); /* skips the cleanup of the parent's objects, also by a memory checker */
     }
     close(pipes[1]);
     CHECK(read(pipes[0], &verdict, 1) == 1 && verdict == 'y');
@@ -200,7 +200,7 @@ static void use_after_fork(enum family family) {
     close_client(client);
 }
 
-/* ---- what lies on the server ---- */
+/* ---- other data on the server ---- */
 
 static void unrelated_nodes_in_the_directory(void) {
     fencepost_client *client = client_of(url(ZOOKEEPER, ""));
@@ -217,7 +217,7 @@ static void unrelated_nodes_in_the_directory(void) {
     let_go(hold(client, name)); /* unrelated nodes hold nothing */
     snprintf(path, sizeof path, "/%s/0123__lock__0000000001", name);
     CHECK(zoo_create(raw, path, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, ZOO_EPHEMERAL, NULL, 0) == ZOK);
-    /* A contender of another layout that came first is waited for. */
+    /* The client waits for a contender of another layout that came first. */
     CHECK_RESULT(fencepost_acquire(client, name, 200, &grant), FENCEPOST_RESULT_TIMEOUT);
     CHECK_RESULT(fencepost_try_acquire(client, name, &grant), FENCEPOST_RESULT_NOT_AVAILABLE);
     zoo_delete(raw, path, -1);
@@ -254,7 +254,7 @@ static void key_of_another_type(void) {
     close_client(client);
 }
 
-/* A port that no program has, for a moment. */
+/* Returns a port that no program uses at the moment. */
 static int free_port(void) {
     struct sockaddr_in where = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof where;
@@ -330,7 +330,7 @@ static void greetings(void) {
     close_client(client);
 }
 
-/* A client whose server has never been there. */
+/* A client of a server that does not exist. */
 static void nobody_listens(void) {
     static const char *const urls[] = {"zk://127.0.0.1:1", "redis://127.0.0.1:1"};
     fencepost_grant *grant = NULL;

@@ -1,11 +1,11 @@
-/* Values that no program would give, from a seed, in buffers that live for one call. */
+/* Random values that no program would pass, from a seed, in buffers that live for one call. */
 #ifndef FENCEPOST_TESTS_CHANCE_H
 #define FENCEPOST_TESTS_CHANCE_H
 
 #include "check.h"
 
 #define MOST_BUFFERS 64
-/* The session that a story's server is in. */
+/* The session of a story's server. */
 #define SESSION 77
 
 /* ---- chance ---- */
@@ -25,7 +25,7 @@ static uint64_t below(uint64_t end) {
     return any() % end;
 }
 
-/* Once in so many times. */
+/* Returns true once in so many calls, on average. */
 static bool rarely(uint64_t times) {
     return below(times) == 0;
 }
@@ -44,7 +44,7 @@ static uint64_t number(void) {
     }
 }
 
-/* Mostly a time that a program might give. */
+/* Usually a time that a program might pass. */
 static inline uint64_t now(void) {
     return rarely(24) ? number() : below(60) * 1000000;
 }
@@ -90,7 +90,7 @@ static fencepost_view some_bytes(void) {
     return copy(bytes, size);
 }
 
-/* NULL, with a size or without one, and bytes that are no text are among them. */
+/* A text; or NULL, with or without a size; or bytes that are not a text. */
 static fencepost_view some_text(void) {
     static const char *const words[] = {
         "",
@@ -140,11 +140,11 @@ static inline fencepost_reply some_reply(int depth) {
     if (reply.kind != FENCEPOST_REPLY_KIND_ARRAY)
         return reply;
     if (rarely(8) || depth > 20 || buffer_count > MOST_BUFFERS / 2) {
-        /* No items where some should be. */
+        /* An array without its items. */
         reply.item_count = (size_t)number();
         return reply;
     }
-    /* Sometimes deeper than is taken. */
+    /* Sometimes it is nested more deeply than the hub accepts. */
     reply.item_count = depth > 2 ? 1 : below(3);
     items = buffer(reply.item_count * sizeof *items);
     for (i = 0; i < reply.item_count; i++)
@@ -163,7 +163,7 @@ static inline void look_at(fencepost_view view) {
         checksum += view.data[i];
 }
 
-/* What every answer has to be: a result that has a name, and is no panic. A failure says something. */
+/* Checks a result: it has a name and is not a panic, and a failure has a detail. */
 static inline void check_status(fencepost_result result) {
     CHECK(result != FENCEPOST_RESULT_PANIC);
     CHECK(fencepost_result_name(result) != NULL && fencepost_result_text(result) != NULL);
@@ -192,7 +192,7 @@ static inline uint64_t setting(const char *name, uint64_t otherwise) {
     return given == NULL ? otherwise : strtoull(given, NULL, 10);
 }
 
-/* Takes the seed and the number of stories from the environment. */
+/* Reads the seed and the number of stories from the environment. */
 static inline void fuzz_begin(void) {
     uint64_t seed = setting("FENCEPOST_SEED", 20261121);
 

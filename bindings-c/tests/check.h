@@ -1,4 +1,4 @@
-/* A test runner: TEST, CHECK what must hold; the last line counts. */
+/* A test runner: TEST runs a test, CHECK checks a condition, and the last line has the counts. */
 #ifndef FENCEPOST_TESTS_CHECK_H
 #define FENCEPOST_TESTS_CHECK_H
 
@@ -9,18 +9,18 @@
 
 #include <fencepost.h>
 
-/* Of the whole program, whose files all see this header: what breaks in one of them fails the test. */
+/* The counters are shared by all files of the program: a broken check in any file fails the test. */
 int check_passed __attribute__((weak)), check_failed __attribute__((weak)), check_broken __attribute__((weak));
 
-/* What must hold; the test goes on, and has failed. */
+/* Checks a condition. If it does not hold, the test fails, but continues. */
 #define CHECK(condition) check((condition) != 0, #condition, __FILE__, __LINE__)
-/* The same, and without it the test makes no sense: its function returns. */
+/* Checks a condition that the rest of the test needs: if it does not hold, the test's function returns. */
 #define NEED(condition)                                                                                                \
     do {                                                                                                               \
         if (!CHECK(condition))                                                                                         \
             return;                                                                                                    \
     } while (0)
-/* A result, by its name; and with a part of its words. */
+/* Checks a result, by its name; CHECK_FAULT also checks that the detail contains a text. */
 #define CHECK_RESULT(result, expected) check_result((int)(result), expected, NULL, #result, __FILE__, __LINE__)
 #define CHECK_FAULT(result, expected, words) check_result((int)(result), expected, words, #result, __FILE__, __LINE__)
 
@@ -51,7 +51,7 @@ check_result(int result, int expected, const char *words, const char *what, cons
     return 1;
 }
 
-/* Runs one test: a function without arguments, or with one for a server. */
+/* Runs one test: a function without arguments, or with a server as its argument. */
 #define TEST(name) check_begin(), name(), check_end(#name, "")
 #define TEST_ON(name, server, label) check_begin(), name(server), check_end(#name, label)
 
@@ -68,7 +68,7 @@ static inline void check_end(const char *name, const char *label) {
     fflush(stdout);
 }
 
-/* The closing line, and the exit code. */
+/* Prints the last line, and returns the exit code. */
 static inline int check_close(void) {
     printf("%d passed, %d failed\n", check_passed, check_failed);
     return check_failed == 0 && check_passed > 0 ? 0 : 1;

@@ -1,4 +1,4 @@
-/* What every client does, on every kind of server. */
+/* The functions of a client, on every kind of server. */
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void validity(enum family family) {
     asked = millis();
     CHECK_RESULT(fencepost_extend(grant), FENCEPOST_OK);
     after = fencepost_grant_remaining(grant);
-    /* On ZooKeeper a confirmation proves an earlier one, if that was a quarter of the session's timeout ago. */
+    /* On ZooKeeper, a confirmation proves an earlier one that is a quarter of the session timeout old. */
     CHECK(after >= remaining - (millis() - (family == REDIS ? asked : start)) - 2);
     CHECK_RESULT(fencepost_release(grant), FENCEPOST_OK);
     CHECK(!fencepost_grant_is_valid(grant) && fencepost_grant_remaining(grant) == 0);
@@ -171,7 +171,7 @@ static void cancel_from_another_thread(enum family family) {
     fencepost_attempt_free(waiter.attempt);
     fencepost_lock_free(lock);
     let_go(grant);
-    /* Nothing of the cancelled one stands in the way. */
+    /* The cancelled acquire does not block the next one. */
     let_go(hold(mine, name));
     close_client(mine);
     close_client(other);
@@ -183,7 +183,7 @@ static void abandoned_attempt_leaves_nothing(enum family family) {
     fencepost_lock *lock;
     const char *name = new_name("abandoned");
 
-    /* One that is never looked at again, although it may be granted meanwhile. */
+    /* The program frees the attempt at once, although it may be granted meanwhile. */
     CHECK_RESULT(fencepost_lock_new(other, name, &lock), FENCEPOST_OK);
     CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
     fencepost_attempt_free(attempt);
@@ -234,7 +234,7 @@ static void longest_hold(enum family family) {
     close_client(client);
 }
 
-/* The machine behind a grant that was given back asks for the next one of its lock. */
+/* A lock is acquired again after a release. */
 static void acquired_again(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     fencepost_grant *first, *second, *none = NULL;
@@ -247,7 +247,7 @@ static void acquired_again(enum family family) {
     CHECK_RESULT(fencepost_release(first), FENCEPOST_OK);
     CHECK_RESULT(fencepost_lock_acquire(lock, LONG, &second), FENCEPOST_OK);
     CHECK(fencepost_grant_fence(second) > fence);
-    /* What is done with the old grant does not concern the new one. */
+    /* Calls on the old grant do not affect the new one. */
     CHECK_RESULT(fencepost_release(first), FENCEPOST_RESULT_NOT_HELD);
     CHECK_RESULT(fencepost_extend(first), FENCEPOST_RESULT_NOT_HELD);
     fencepost_grant_free(first);
@@ -255,7 +255,7 @@ static void acquired_again(enum family family) {
     CHECK_RESULT(fencepost_lock_try_acquire(lock, &none), FENCEPOST_RESULT_NOT_AVAILABLE);
     CHECK(none == NULL && fencepost_grant_is_valid(second));
     let_go(second);
-    /* Other settings are another machine's. */
+    /* Other settings apply to the next acquire. */
     CHECK_RESULT(fencepost_lock_set_max_hold(lock, 100), FENCEPOST_OK);
     CHECK_RESULT(fencepost_lock_acquire(lock, LONG, &first), FENCEPOST_OK);
     CHECK_RESULT(fencepost_grant_wait_lost(first, LONG), FENCEPOST_RESULT_MAX_HOLD);
@@ -284,7 +284,7 @@ static void closing_releases_everything(enum family family) {
     CHECK_RESULT(fencepost_acquire(mine, name, 10, &none), FENCEPOST_RESULT_CLIENT_CLOSED);
     CHECK_RESULT(fencepost_close(mine), FENCEPOST_OK);
     fencepost_client_free(mine);
-    fencepost_grant_free(grant); /* also after its client */
+    fencepost_grant_free(grant); /* also allowed after its client was freed */
     close_client(other);
 }
 

@@ -1,4 +1,4 @@
-/* The end of a client says what it leaves behind, also step by step in an event loop. */
+/* A close reports the locks that it could not release, also step by step in an event loop. */
 #include <fencepost-redis.h>
 #include <poll.h>
 #include <pthread.h>
@@ -6,7 +6,7 @@
 #include "loop.h"
 #include "support.h"
 
-/* What "at most five seconds" may be on a busy machine (ms). */
+/* The limit for "at most five seconds" on a busy machine (ms). */
 #define AT_MOST 5900
 
 static void refused_release_is_told(void) {
@@ -18,7 +18,7 @@ static void refused_release_is_told(void) {
     grant = hold(client, name);
     freeReplyObject(redis("ACL SETUSER default -eval -evalsha"));
     CHECK_FAULT(fencepost_close(client), FENCEPOST_RESULT_CLEANUP_INCOMPLETE, "1 lock");
-    /* Once. */
+    /* Only the first close reports it. */
     CHECK_RESULT(fencepost_close(client), FENCEPOST_OK);
     CHECK_RESULT(fencepost_close_start(client), FENCEPOST_OK);
     CHECK_RESULT(fencepost_close_finish(client), FENCEPOST_OK);
@@ -56,7 +56,7 @@ static void owners_connection_went_first(void) {
     fencepost_client_free(client);
 }
 
-/* ---- what is held is lost ---- */
+/* ---- held grants are lost ---- */
 
 struct watcher {
     pthread_t thread;
@@ -95,7 +95,7 @@ static void check_lost_by_close(fencepost_grant *grant) {
     CHECK_RESULT(fencepost_grant_wait_revoke_requested(grant, LONG), FENCEPOST_RESULT_LOST_CONNECTION_CLOSED);
 }
 
-/* In one call, or step by step. A thread that waits for the loss learns of it; a released grant was not lost. */
+/* Closes in one call, or step by step. A thread that waits for the loss is notified; a released grant is not lost. */
 static void held_grants_are_lost(enum family family) {
     int step_by_step;
 
@@ -156,7 +156,7 @@ static fencepost_grant *hold_in_loop(fencepost_client *client, fencepost_lock *l
     return grant;
 }
 
-/* Turns until the close is over; -1 if no turn was needed. */
+/* Runs turns of the loop until the close has ended. */
 static fencepost_result finished(fencepost_client *client) {
     struct pollfd source = {fencepost_client_fd(client), POLLIN, 0};
     fencepost_result result;
@@ -164,7 +164,7 @@ static fencepost_result finished(fencepost_client *client) {
 
     while ((result = fencepost_close_finish(client)) == FENCEPOST_RESULT_PENDING) {
         timeout = fencepost_client_timeout(client);
-        CHECK(timeout >= 0); /* it ends by itself */
+        CHECK(timeout >= 0); /* the close has a time limit */
         poll(&source, 1, timeout < 100 ? timeout : 100);
         CHECK_RESULT(fencepost_client_process(client), FENCEPOST_OK);
     }
@@ -193,7 +193,7 @@ static void closes_step_by_step(enum family family) {
     close_client(other);
 }
 
-/* Begun step by step, ended by a call that waits. */
+/* A close that begins step by step, and ends in a blocking call. */
 static void close_goes_on_with_it(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     fencepost_lock *lock = lock_with(client, new_name("steps"), NULL);
@@ -236,15 +236,15 @@ static void silent_server_is_not_waited_for_long(enum family family) {
     control("ok", "proxy-close %s", proxy);
 }
 
-/* What was never sent need not be cleaned up, nor waited for: to a server that is not there, and to one that takes the
- * connection and says nothing, with and without a password. */
+/* A close does not wait for, or report, an acquire that was never sent: with a server that does not exist, and with one
+ * that accepts the connection and never replies, with and without a password. */
 static void nothing_was_sent(enum family family) {
     const char *const servers[] = {"", "zookeeper", "redis-1"}, *const schemes[] = {"", "zk://", "redis://"};
     const char *at = NULL, *proxy = proxy_open(servers[family], &at);
     fencepost_attempt *attempt = NULL;
     fencepost_client *client;
     fencepost_lock *lock;
-    char id[32], place[64]; /* the texts that were given are not kept for long */
+    char id[32], place[64]; /* copies, because the buffers of the texts are reused */
     int held, with_password;
 
     NEED(proxy != NULL);

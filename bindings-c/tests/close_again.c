@@ -1,5 +1,5 @@
-/* A client that is closed twice, also at the same time: the first close says what it leaves behind, the others wait for
- * its end. */
+/* A client that is closed twice, also at the same time: the first close reports the locks that it could not release,
+ * and the others wait for its end. */
 #include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
@@ -7,7 +7,7 @@
 
 #include "support.h"
 
-/* How many connections this process has. */
+/* The number of connections of this process. */
 static int sockets(void) {
     DIR *folder = opendir("/proc/self/fd");
     struct dirent *entry;
@@ -26,7 +26,7 @@ struct closer {
     pthread_t thread;
     fencepost_client *client;
     fencepost_result result;
-    int left; /* connections, when its call has returned */
+    int left; /* connections after its call has returned */
 };
 
 static void *close_it(void *argument) {
@@ -42,8 +42,8 @@ static void start_closing(struct closer *closer, fencepost_client *client) {
     pthread_create(&closer->thread, NULL, close_it, closer);
 }
 
-/* A client with a grant that its server will not take back, because nothing comes through. The first close takes its
- * time for that. */
+/* A client with a grant that it cannot release, because its proxy passes nothing on. So the first close takes until its
+ * time limit. */
 struct silent {
     fencepost_client *client;
     fencepost_grant *grant;
@@ -74,7 +74,7 @@ static void free_silent(struct silent *silent) {
     control("ok", "proxy-close %s", silent->proxy);
 }
 
-/* The others begin when the first one has: its grants are lost by then. */
+/* The other closes begin after the first one: its grants are lost by then. */
 static void closed_by_many_threads(enum family family) {
     struct closer closers[4] = {{0}};
     struct silent silent;
@@ -97,7 +97,7 @@ static void closed_by_many_threads(enum family family) {
     free_silent(&silent);
 }
 
-/* Freeing a client that another thread closes waits, too; the thread still has the client. */
+/* A free also waits for another thread's close, because that thread still uses the client. */
 static void freed_while_it_is_closed(enum family family) {
     struct closer closer = {0};
     struct silent silent;
@@ -114,7 +114,7 @@ static void freed_while_it_is_closed(enum family family) {
     free_silent(&silent);
 }
 
-/* Begun in a loop, and ended there by another thread: the loop learns of the end. */
+/* A loop begins a close, and another thread ends it: the loop is notified of the end. */
 static void loop_waits_for_another_thread(enum family family) {
     struct closer closer = {0};
     struct pollfd source = {-1, POLLIN, 0};
@@ -132,7 +132,7 @@ static void loop_waits_for_another_thread(enum family family) {
     free_silent(&silent);
 }
 
-/* ---- a close that meets itself ---- */
+/* ---- a close inside a close ---- */
 
 static fencepost_client *own;
 static fencepost_result inside;
@@ -151,7 +151,7 @@ static size_t not_busy(void *self) {
     return 0;
 }
 
-/* As a library that calls back a program, which closes the client. */
+/* Acts like a library that calls a program's callback, which closes the client. */
 static void calls_back(void *self, bool silent) {
     (void)self, (void)silent;
     inside = fencepost_close(own);
@@ -169,7 +169,7 @@ static const fencepost_driver calling_back = {
     .free = nothing_to_free,
 };
 
-/* It would wait for its own thread. */
+/* The inner close would wait for its own thread. */
 static void close_within_a_close(void) {
     fencepost_hub *hub;
 

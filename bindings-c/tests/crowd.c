@@ -1,5 +1,5 @@
-/* Two thousand at once on one client, in an event loop: acquires, waiters and grants, also through a restart of the
- * server. With GIVEN: on ZooKeeper handles of the program's. */
+/* Two thousand acquires, waiters and grants at once on one client, in an event loop, also during a restart of the
+ * server. With GIVEN, the clients use ZooKeeper handles of the program. */
 #include <poll.h>
 #include <pthread.h>
 
@@ -9,25 +9,25 @@
 
 #include "support.h"
 
-#ifdef __SANITIZE_THREAD__ /* which looks for races; and makes everything ten times as slow */
+#ifdef __SANITIZE_THREAD__ /* ThreadSanitizer makes everything ten times as slow */
 #define CROWD 200
 #else
 #define CROWD 2000
 #endif
 
-/* More than enough for anything that does not hang, for a crowd on a busy machine (ms). */
+/* Enough time for a crowd on a busy machine, if nothing hangs (ms). */
 #define VERY_LONG 120000
 
-/* Of the sessions (ms). */
+/* The session timeout (ms). */
 #define SESSION 10000
 
-/* A client in a loop, with a lock of each number. */
+/* A client in a loop, with CROWD locks. */
 struct crowd {
-    zhandle_t *handle; /* NULL: by address */
+    zhandle_t *handle; /* NULL: the client connects by address */
     fencepost_client *client;
     fencepost_lock *locks[CROWD];
-    fencepost_attempt *attempts[CROWD]; /* NULL: none is open */
-    fencepost_grant *grants[CROWD];     /* NULL: none is held */
+    fencepost_attempt *attempts[CROWD]; /* NULL: no attempt is open */
+    fencepost_grant *grants[CROWD];     /* NULL: no grant is held */
 };
 
 static struct crowd first, second;
@@ -85,7 +85,7 @@ static void disperse(struct crowd *crowd) {
     disconnect_crowd(crowd);
 }
 
-/* One turn of a loop with one or two clients; a client that is closed may be among them. */
+/* One turn of a loop with one or two clients, which may be closed. */
 static void turn(struct crowd *one, struct crowd *other) {
     struct crowd *const crowds[] = {one, other};
     struct pollfd sources[2];
@@ -112,7 +112,7 @@ static bool start(struct crowd *crowd) {
     return CHECK(started == CROWD);
 }
 
-/* Takes the grants that have come; how many attempts are open. What was refused is a fault of the test. */
+/* Takes the new grants, and returns the number of open attempts. A refused attempt fails the test. */
 static int take(struct crowd *crowd) {
     fencepost_result result;
     int i, left = 0;
@@ -132,7 +132,7 @@ static int take(struct crowd *crowd) {
     return left;
 }
 
-/* Turns until all are granted. */
+/* Runs turns of the loop until all attempts are granted. */
 static bool all_granted(struct crowd *crowd, struct crowd *beside) {
     int64_t end = millis() + VERY_LONG;
     int left;
@@ -144,7 +144,7 @@ static bool all_granted(struct crowd *crowd, struct crowd *beside) {
     return CHECK(left == 0);
 }
 
-/* Gives all back; how many releases the server confirmed. */
+/* Releases all grants, and returns the number of releases that the server confirmed. */
 static int all_released(struct crowd *crowd, struct crowd *beside) {
     int64_t end = millis() + VERY_LONG;
     fencepost_result result;
@@ -183,7 +183,7 @@ static void a_burst_is_served(enum family family) {
     disperse(&first);
 }
 
-/* All of them wait when a look behind the last one has been answered. */
+/* Runs turns until a later acquire has a result: then all earlier attempts wait at the server. */
 static bool all_wait(struct crowd *crowd, struct crowd *beside) {
     fencepost_lock *lock = lock_with(crowd->client, new_name("behind"), NULL);
     fencepost_attempt *attempt = NULL;
@@ -201,7 +201,7 @@ static bool all_wait(struct crowd *crowd, struct crowd *beside) {
     return granted && CHECK(take(crowd) == CROWD);
 }
 
-/* A restart beside the loop, which goes on turning. */
+/* A restart of the server in another thread, while the loop runs. */
 struct restart {
     const char *server;
     bool done, ended;
@@ -215,7 +215,7 @@ static void *restart(void *argument) {
     return NULL;
 }
 
-/* Two thousand hold and two thousand wait while the server restarts. ZooKeeper still knows of the locks then. */
+/* The server restarts while two thousand locks are held and two thousand acquires wait. ZooKeeper keeps the locks. */
 static void a_restart_is_survived(enum family family) {
     const char *const servers[] = {"", "zookeeper", "redis-1"};
     const char *name = new_name("restart");
@@ -240,7 +240,7 @@ static void a_restart_is_survived(enum family family) {
     disperse(&second);
 }
 
-/* The close of a client that holds two thousand, and of one for which two thousand wait. */
+/* Closes a client with two thousand grants, and a client with two thousand waiters. */
 static void closing_gives_all_back(enum family family) {
     const char *name = new_name("closing");
     int64_t end;
@@ -269,7 +269,7 @@ static void closing_gives_all_back(enum family family) {
     CHECK_RESULT(fencepost_close(second.client), FENCEPOST_OK);
     disperse(&first);
     disperse(&second);
-    /* Neither has left anything. */
+    /* Neither client has left anything on the server. */
     NEED(gather(&first, family, SESSION, name) && start(&first) && all_granted(&first, NULL));
     CHECK_RESULT(fencepost_close(first.client), FENCEPOST_OK);
     disperse(&first);

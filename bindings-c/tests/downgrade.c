@@ -1,4 +1,4 @@
-/* Writers that go on as readers. */
+/* Downgrades of writers to readers. */
 #include <poll.h>
 #include <pthread.h>
 
@@ -26,7 +26,8 @@ static fencepost_grant *granted(fencepost_attempt *attempt) {
     return grant;
 }
 
-/* Contenders, by their fences: S for one that shares, E for one that does not, in capitals if it holds. */
+/* The contenders in the order of their fences: `s` if it shares the lock, `e` if it does not, and a capital if it
+ * holds. */
 static const char *line(fencepost_client *client, const char *name) {
     static char shown[16];
     fencepost_lock *lock = lock_with(client, name, READER);
@@ -66,7 +67,7 @@ static void readers_get_in(enum family family) {
     one = granted(readers[0]);
     two = granted(readers[1]);
     CHECK(fencepost_grant_fence(writer) == fence && fencepost_grant_is_valid(writer));
-    /* The node that shares has a number of its own on the server; the grant keeps the writer's. */
+    /* The reader's node has another number on the server; the grant keeps the writer's fence. */
     CHECK(strlen(line(mine, name)) == 4 && strcspn(line(mine, name), "E") == 4);
     CHECK_RESULT(fencepost_downgrade(writer), FENCEPOST_RESULT_NOT_A_WRITER);
     CHECK_RESULT(fencepost_downgrade(one), FENCEPOST_RESULT_NOT_A_WRITER);
@@ -104,7 +105,7 @@ static void only_writers(enum family family) {
     close_client(client);
 }
 
-/* Whose owner reads under its own writer: when all that came through the writer is released, others read too. */
+/* An owner also reads under its own writer: when its writer grants are released, other readers get the lock. */
 static void owners_go_on_as_readers(enum family family) {
     fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
     const char *name = new_name("owners");
@@ -123,7 +124,7 @@ static void owners_go_on_as_readers(enum family family) {
         EVENTUALLY(strcmp(line(mine, name), "Es") == 0);
         let_go(writers[0]);
         CHECK(strcmp(line(mine, name), "Es") == 0);
-        /* Released and waited for, released step by step, or freed. */
+        /* A blocking release, a release step by step, or a free. */
         if (round == 0) {
             let_go(writers[1]);
         } else if (round == 1) {
@@ -147,7 +148,8 @@ static void owners_go_on_as_readers(enum family family) {
     close_client(other);
 }
 
-/* Each hold of an owner becomes a reader's by itself, and the lock with the last one; what was begun may be released.
+/* Each grant of an owner is downgraded separately, and the lock with the last one. A grant may be released during its
+ * downgrade.
  */
 static void each_by_itself(enum family family) {
     fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
@@ -178,7 +180,7 @@ static void each_by_itself(enum family family) {
     close_client(other);
 }
 
-/* A grant that is a reader's now is lost as any: broken from outside, and with its session. */
+/* A downgraded grant can be lost like any other: by a break, and with its session. */
 static void lost_after_a_downgrade(void) {
     fencepost_client *mine = client_of(url(ZOOKEEPER, "")), *other = client_of(url(ZOOKEEPER, ""));
     const char *name = new_name("lost"), *at = NULL, *proxy;
@@ -212,7 +214,7 @@ static void lost_after_a_downgrade(void) {
     close_client(other);
 }
 
-/* No right to create the reader's node: an error, and the grant is a writer's as before. */
+/* Without the right to create the reader's node, a downgrade fails, and the grant is still a writer's. */
 static void a_downgrade_that_is_refused(void) {
     fencepost_client *client = client_of(url(ZOOKEEPER, ""));
     zhandle_t *raw = zookeeper_open(address(ZOOKEEPER), 4000);

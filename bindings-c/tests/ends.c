@@ -58,7 +58,7 @@ static void a_completion_is_continued_with_its_own_result_only(void) {
     has_result(claim, "one", 3);
     fencepost_grant_free(claim);
 
-    /* The server has answered, and no call has returned the answer yet. */
+    /* The server has replied, and no call has returned the reply yet. */
     claim = claim_of(payments, new_name("answered"));
     CHECK_RESULT(fencepost_complete_start(claim, NULL, "one", 3), FENCEPOST_OK);
     EVENTUALLY(fencepost_grant_loss(claim) == FENCEPOST_OK && fencepost_claim_tag(claim) != NULL);
@@ -77,7 +77,7 @@ static void of_two_threads_with_two_results_one_succeeds(void) {
     struct pair pair;
     int i;
 
-    relay_delay(relay, 20); /* so that both call while the server has not answered */
+    relay_delay(relay, 20); /* so that both threads call before the server's reply */
     for (i = 0; i < 20 && check_broken == 0; i++) {
         complete_both(payments, "one", "two", &pair);
         CHECK((pair.got[0] == FENCEPOST_OK) != (pair.got[1] == FENCEPOST_OK));
@@ -90,7 +90,7 @@ static void of_two_threads_with_two_results_one_succeeds(void) {
     relay_close(relay);
 }
 
-/* Both threads get the answer of the server, unless one of them calls after the other one has returned it. */
+/* Both threads get the server's reply, unless one of them calls after the other one has returned. */
 static void two_threads_with_one_result_succeed(void) {
     struct relay *relay = relay_open("127.0.0.1", address(REDIS));
     fencepost_client *client = client_of(url_of("redis://", relay_address(relay), ""));

@@ -72,7 +72,7 @@ static void two_clients_take_turns(enum family family) {
         CHECK(fencepost_grant_fence(grant) > fence);
         fence = fencepost_grant_fence(grant);
         fencepost_attempt_free(attempts[i]);
-        /* For a while nothing happens; then the lock is handed over, and asked for again. */
+        /* Nothing happens for a while. Then the lock is released, and acquired again. */
         for (turns = 0; turns < 3 && family != REDIS; turns++)
             poll(NULL, 0, 2);
         CHECK_RESULT(fencepost_release_start(grant), FENCEPOST_OK);
@@ -102,7 +102,8 @@ static void a_timeout_is_kept(enum family family) {
     fencepost_lock *lock;
     int64_t before;
 
-    /* Connected, so that the time is spent on waiting; a loop may also take over from blocking calls. */
+    /* Connects first, so that the time below is only that of the wait. This also shows that a loop may follow blocking
+     * calls. */
     let_go(hold(mine, new_name("warm")));
     CHECK(fencepost_client_fd(mine) >= 0);
     CHECK_RESULT(fencepost_lock_new(mine, name, &lock), FENCEPOST_OK);
@@ -120,7 +121,7 @@ static void a_timeout_is_kept(enum family family) {
     close_client(other);
 }
 
-/* One turn of a loop that looks at edges only: what is there to read has to be an edge. */
+/* One turn of an edge-triggered loop: if there is something to read, there has to be an edge. */
 static void turn_at_an_edge(fencepost_client *client, int edges) {
     struct pollfd source = {fencepost_client_fd(client), POLLIN, 0};
     struct epoll_event edge;
@@ -142,7 +143,7 @@ claim_at_edges(fencepost_idempotency *operations, fencepost_client *client, int 
     return result;
 }
 
-/* The driver reads an answer that is longer than its buffer in several turns. */
+/* A reply that is longer than the driver's buffer takes several turns. */
 static void edges_are_enough(enum family family) {
     size_t size = 900000, got = 0;
     char *receipt = calloc(1, size);
@@ -179,8 +180,8 @@ static void until_valid(fencepost_client *client, const fencepost_grant *grant) 
     CHECK(fencepost_grant_is_valid(grant));
 }
 
-/* The program has not looked at its connection for a while, and asks for something: nothing is sent to nowhere, and
- * what it holds is known to be in doubt. */
+/* A program that has not run its loop for a while makes a request: the client detects the lost connection, sends
+ * nothing, and reports its grants as suspended. */
 static void a_request_finds_the_connection_gone(void) {
     const char *place, *proxy = proxy_open("zookeeper", &place);
     fencepost_client *client = client_of(url_of("zk://", place, "?session_timeout=40000"));
@@ -207,7 +208,7 @@ static void a_request_finds_the_connection_gone(void) {
     control("id", "proxy-close %s", proxy);
 }
 
-/* A child has inherited the socket, and keeps it open: the next connection is the only one that is looked at. */
+/* A child has inherited the socket, and keeps it open: the client polls only its next connection. */
 static void a_child_keeps_the_old_socket(void) {
     const char *place, *proxy = proxy_open("zookeeper", &place);
     fencepost_client *client = client_of(url_of("zk://", place, "?session_timeout=40000"));
@@ -237,7 +238,8 @@ static void a_child_keeps_the_old_socket(void) {
     control("id", "proxy-close %s", proxy);
 }
 
-/* Which of the two libraries this program has; a program without the one that it is to test would be green. */
+/* Checks that this program uses the ZooKeeper library that it has to test. Otherwise its tests would pass with the
+ * other library. */
 static void the_library_is_the_one_in_question(void) {
     fencepost_client *client = client_of(url(ZOOKEEPER, ""));
 
@@ -260,7 +262,7 @@ static void a_lease_is_renewed_by_the_loop(void) {
     for (end = millis() + 3000; millis() < end;)
         turn(client, other);
     CHECK(fencepost_grant_is_valid(grant));
-    /* A loop that stands still loses it, and finds out as soon as it looks at the clock. */
+    /* A loop that does not run loses the lease, and the grant reports this at the next call. */
     poll(NULL, 0, 2500);
     CHECK(!fencepost_grant_is_valid(grant));
     CHECK(fencepost_grant_is_lost(grant));
@@ -285,7 +287,7 @@ int main(void) {
     if (address(ZOOKEEPER) != NULL) {
         TEST(the_library_is_the_one_in_question);
         TEST(a_child_keeps_the_old_socket);
-        if (!is_threaded()) /* the other one finds out by itself */
+        if (!is_threaded()) /* libzookeeper_mt detects it in its own thread */
             TEST(a_request_finds_the_connection_gone);
     }
     if (address(REDIS) != NULL)

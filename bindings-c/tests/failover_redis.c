@@ -1,4 +1,5 @@
-/* A server that has become a replica: another one is behind its address. The held grant and the waiter go there. */
+/* A failover: the server becomes a replica, and its address leads to another server. The held grant and the waiter move
+ * there. */
 #include <poll.h>
 #include <stdarg.h>
 
@@ -6,7 +7,7 @@
 #include "relay.h"
 #include "support.h"
 
-/* So long that only a message wakes a waiter (us). */
+/* A poll interval that is so long that only a message wakes a waiter (us). */
 #define HARDLY_EVER 500000000
 
 static const char *second(void) {
@@ -30,7 +31,7 @@ static redisReply *at(const char *address, const char *format, ...) {
     return reply;
 }
 
-/* How many connections listen there. */
+/* The number of connections with subscriptions at a server. */
 static int listeners(const char *address) {
     redisReply *reply = at(address, "CLIENT LIST TYPE pubsub");
     const char *line = reply->str;
@@ -42,7 +43,7 @@ static int listeners(const char *address) {
     return count;
 }
 
-/* The other server gets the locks, as a replica has them, and is the primary from here on. */
+/* The other server gets the locks, like a replica, and becomes the primary. */
 static void fail_over(struct relay *relay, const char *one, const char *other) {
     char host[256], *port;
     redisReply *reply;
@@ -76,7 +77,7 @@ static void grant_and_waiter_go_to_the_new_primary(void) {
     /* The first command after the switch. */
     CHECK_RESULT(fencepost_extend(grant), FENCEPOST_OK);
     EVENTUALLY(listeners(address(REDIS)) == 0 && listeners(second()) == 1);
-    /* The first one of this client. */
+    /* The first command of this client after the switch. */
     let_go(held);
     CHECK_RESULT(fencepost_attempt_wait(attempt, &next), FENCEPOST_OK);
     CHECK(fencepost_grant_is_valid(grant));

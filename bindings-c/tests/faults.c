@@ -1,4 +1,4 @@
-/* What goes wrong on any server, and what holders and waiters see of it. Real servers, really stopped. */
+/* Faults on every kind of server, and their effect on holders and waiters. The tests stop real servers. */
 #include <poll.h>
 #include <signal.h>
 
@@ -17,7 +17,7 @@ static void holder_is_killed(enum family family) {
     close_client(client);
 }
 
-/* The server has taken the lock for us, and its answer is lost. */
+/* The server executes the request, and its reply is lost. */
 static void reply_is_lost(enum family family, int request) {
     const char *place, *proxy = proxy_open(family == ZOOKEEPER ? "zookeeper" : "redis-1", &place);
     fencepost_client *mine = client_of(url_of(family == ZOOKEEPER ? "zk://" : "redis://", place, ""));
@@ -30,7 +30,7 @@ static void reply_is_lost(enum family family, int request) {
     grant = hold(mine, name);
     NEED(grant != NULL);
     let_go(grant);
-    /* No client holds it. */
+    /* No client holds the lock. */
     grant = hold(other, name);
     let_go(grant);
     close_client(mine);
@@ -42,7 +42,7 @@ static void acquire_is_lost(enum family family) {
     reply_is_lost(family, 1);
 }
 
-/* ZooKeeper: the list, or a confirmation. Redis: the release. */
+/* The second reply is, on ZooKeeper, that of the list or a confirmation; on Redis, that of the release. */
 static void second_reply_is_lost(enum family family) {
     reply_is_lost(family, 2);
 }
@@ -54,7 +54,7 @@ static void server_is_away(enum family family) {
     fencepost_grant *grant = NULL;
     struct waiter waiter;
 
-    let_go(hold(client, name)); /* from here on it waits for the server, however long that is away */
+    let_go(hold(client, name)); /* from now on, an acquire waits for the server without a limit */
     CHECK(control("state", "stop %s", server) != NULL);
     CHECK_RESULT(fencepost_acquire(client, name, 300, &grant), FENCEPOST_RESULT_UNREACHABLE);
     CHECK(strlen(fencepost_detail()) > 0);
@@ -64,7 +64,7 @@ static void server_is_away(enum family family) {
     close_client(client);
 }
 
-/* A close that the server does not answer takes its time, and reports what it has left. */
+/* If the server does not reply, a close waits until its time limit, and reports the locks that it has left. */
 static void closing_reports_what_it_left(enum family family) {
     const char *server = family == ZOOKEEPER ? "zookeeper" : "redis-1";
     fencepost_client *client = client_of(url(family, ""));
@@ -77,15 +77,15 @@ static void closing_reports_what_it_left(enum family family) {
     CHECK(millis() - before >= 4900 && millis() - before < LONG);
     before = millis();
     CHECK_FAULT(fencepost_close(client), FENCEPOST_RESULT_CLEANUP_INCOMPLETE, "1 lock");
-    /* Five seconds for all of it, of which libzookeeper_mt's own end has one and a half. */
+    /* The limit is five seconds, of which libzookeeper_mt's close may take one and a half. */
     CHECK(millis() - before >= (family == ZOOKEEPER && is_threaded() ? 3200 : 4700) && millis() - before < LONG);
     CHECK(control("state", "resume %s", server) != NULL);
     fencepost_grant_free(grant);
     fencepost_client_free(client);
 }
 
-/* One thread sleeps until an answer comes, or until it has something to do itself, much later. Another one's time is up
- * before that. */
+/* One thread sleeps until a reply arrives, or until its next timer, which is much later. The timeout of another thread
+ * ends before that. */
 static void a_short_wait_beside_a_long_one(enum family family) {
     const char *server = family == ZOOKEEPER ? "zookeeper" : "redis-1";
     fencepost_client *client = client_of(url(family, family == ZOOKEEPER ? "?session_timeout=40000" : ""));

@@ -1,4 +1,4 @@
-/* What goes wrong on Redis, and what holders and waiters see of it. A real server, really stopped. */
+/* Faults on Redis, and their effect on holders and waiters. The tests stop a real server. */
 #include <poll.h>
 
 #include "relay.h"
@@ -10,7 +10,7 @@ static void key_is_deleted(void) {
     fencepost_grant *grant = hold_shortly(client, name, 2000);
 
     freeReplyObject(redis("DEL %s", name));
-    /* The test makes no call: the client's own thread renews, and finds out. */
+    /* The test makes no call: the client's background thread renews, and detects the loss. */
     CHECK_RESULT(fencepost_grant_wait_lost(grant, LONG), FENCEPOST_RESULT_DELETED);
     CHECK_RESULT(fencepost_release(grant), FENCEPOST_RESULT_DELETED);
     fencepost_grant_free(grant);
@@ -34,13 +34,13 @@ static void lease_is_renewed(void) {
     fencepost_client *client = client_of(url(REDIS, ""));
     fencepost_grant *grant = hold_shortly(client, new_name("renewed"), 2000);
 
-    poll(NULL, 0, 4500); /* more than two leases of doing something else */
+    poll(NULL, 0, 4500); /* other work, for more than two leases */
     CHECK(fencepost_grant_is_valid(grant));
     let_go(grant);
     close_client(client);
 }
 
-/* Answers take longer than a third of the lease, and a second more: they count, on the connection on which they come.
+/* Replies take a second longer than a third of the lease: they still count, if they arrive on the same connection.
  */
 static void late_renewals_count(void) {
     struct relay *relay = relay_open("127.0.0.1", address(REDIS));
@@ -96,7 +96,7 @@ static void redis_restarts(void) {
     struct waiter waiter;
 
     start_waiting_behind(&waiter, REDIS, mine, other, name);
-    /* The server comes back empty: the holder's renewal finds no key, or another holder's. */
+    /* The server restarts empty: the holder's renewal finds no key, or the key of another holder. */
     CHECK(control("state", "restart redis-1") != NULL);
     CHECK(fencepost_grant_wait_lost(grant, LONG) / 100 == 4);
     gets_it(&waiter);

@@ -1,9 +1,9 @@
-/* What goes wrong on ZooKeeper, and what holders and waiters see of it. A real server, really stopped. */
+/* Faults on ZooKeeper, and their effect on holders and waiters. The tests stop a real server. */
 #include <poll.h>
 
 #include "waiting.h"
 
-/* What another client does to the holder of a lock. */
+/* Deletes the holder's node, as another client. */
 static void delete_node(zhandle_t *raw, const char *name) {
     char node[2048] = "";
 
@@ -18,7 +18,7 @@ static void node_is_deleted(void) {
     fencepost_grant *grant = hold(client, name);
 
     NEED(grant != NULL);
-    /* A holder watches its node from its first confirmation on. */
+    /* The client watches the holder's node after its first confirmation. */
     CHECK_RESULT(fencepost_extend(grant), FENCEPOST_OK);
     delete_node(raw, name);
     CHECK_FAULT(fencepost_grant_wait_lost(grant, LONG), FENCEPOST_RESULT_DELETED, "deleted");
@@ -31,7 +31,7 @@ static void node_is_deleted(void) {
     close_client(client);
 }
 
-/* No thread is inside a call: the session lives on. */
+/* No thread is inside a call: the session stays alive. */
 static void nobody_calls(void) {
     fencepost_client *client = client_of(url(ZOOKEEPER, "?session_timeout=6000"));
     fencepost_grant *grant = hold(client, new_name("quiet"));
@@ -40,12 +40,12 @@ static void nobody_calls(void) {
     NEED(grant != NULL);
     while (millis() < end)
         poll(NULL, 0, 50);
-    EVENTUALLY(fencepost_grant_is_valid(grant)); /* at once, unless a busy machine has kept us from pinging */
+    EVENTUALLY(fencepost_grant_is_valid(grant)); /* at once, unless a busy machine has delayed the pings */
     let_go(grant);
     close_client(client);
 }
 
-/* The client reads an answer when it comes, long before the next ping is due. */
+/* The client reads a reply when it arrives, long before the next ping is due. */
 static void nobody_waits(void) {
     fencepost_client *client = client_of(url(ZOOKEEPER, "?session_timeout=40000"));
     zhandle_t *raw = zookeeper_open(address(ZOOKEEPER), 4000);
@@ -65,7 +65,7 @@ static void nobody_waits(void) {
     close_client(client);
 }
 
-/* The connection is held until the server has ended the session; then the driver makes a new one. */
+/* The proxy holds the connection until the server has ended the session. Then the driver makes a new session. */
 static void session_ends(void) {
     const char *place, *proxy = proxy_open("zookeeper", &place);
     fencepost_client *mine = client_of(url_of("zk://", place, "?session_timeout=3000"));

@@ -26,7 +26,7 @@ static void *use_it(void *argument) {
     return argument;
 }
 
-/* Servers inside the process come and go. */
+/* Makes and frees clients of a server inside the process. */
 static void *connect_it(void *argument) {
     while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
         fencepost_client *client = NULL;
@@ -38,7 +38,7 @@ static void *connect_it(void *argument) {
     return argument;
 }
 
-/* What a child does: a lock of its own server, of its own client. */
+/* The work of a child: it acquires a lock with its own client, on its own server. */
 static int child_of(const char *where, const char *name) {
     fencepost_client *client = NULL;
     fencepost_grant *grant = NULL;
@@ -52,7 +52,7 @@ static int child_of(const char *where, const char *name) {
     return 0;
 }
 
-/* What became of a child; one that hangs is ended. */
+/* Returns the exit status of a child. Kills a child that hangs. */
 static int end_of(pid_t child) {
     int64_t end = millis() + 2 * LONG;
     int status = -1;
@@ -65,20 +65,22 @@ static int end_of(pid_t child) {
     return status;
 }
 
-/* How many threads work while the process forks. AddressSanitizer's allocator (before GCC 14) leaves its locks to the
- * child as they are, so that the child would wait in malloc for a thread that it has not. */
+/* The number of threads that work while the process forks. AddressSanitizer's allocator (before GCC 14) does not
+ * release its locks in the child, so the child could wait in malloc for a thread that it does not have. */
 #ifdef __SANITIZE_ADDRESS__
 #define AT_WORK 0
 #else
 #define AT_WORK 3
 #endif
 
-/* libzookeeper_mt looks names up in threads of its own, for which no fork waits: it connects before. */
+/* libzookeeper_mt resolves names in its own threads, and a fork does not wait for these. So this test connects before
+ * the fork. */
 static bool looks_up_itself(void) {
     return is_threaded();
 }
 
-/* The parent's threads may be anywhere when it forks. Its server inside the process is not the child's. */
+/* The parent's threads may be at any point when the parent forks. The child does not use the parent's server inside the
+ * process. */
 static void fork_at_any_moment(enum family family) {
     char where[1024];
     fencepost_client *client;
@@ -113,10 +115,10 @@ static void fork_at_any_moment(enum family family) {
 
 /* ---- during a look-up of a host's name ---- */
 
-static int looking_up; /* how many threads do: atomic */
-static int takes;      /* how long a look-up takes at least (ms): atomic */
+static int looking_up; /* the number of threads in a look-up: atomic */
+static int takes;      /* the minimum time of a look-up (ms): atomic */
 
-/* In the place of the C library's, for the client libraries as well. */
+/* Replaces the C library's function, also for the client libraries. */
 int getaddrinfo(const char *node, const char *service, const struct addrinfo *hints, struct addrinfo **found) {
     int (*theirs)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
     int result;
@@ -137,7 +139,7 @@ static void *lock_once(void *argument) {
     return NULL;
 }
 
-/* A connect in another thread, during whose look-up this one forks: how many look-ups the child has met. */
+/* Forks during the look-up of a connect in another thread. Returns the number of look-ups in progress in the child. */
 static int fork_meanwhile(enum family family, int lasts, int *left) {
     char where[1024];
     pthread_t thread;
@@ -167,7 +169,7 @@ static void fork_waits_for_a_look_up(enum family family) {
     CHECK(fork_meanwhile(family, 200, &left) == 0);
 }
 
-/* It would wait for half a minute for a name server that is silent. */
+/* Without a limit, a fork would wait half a minute if the name server does not reply. */
 static void fork_waits_no_longer_than_a_second(enum family family) {
     int left;
 
@@ -176,7 +178,7 @@ static void fork_waits_no_longer_than_a_second(enum family family) {
     CHECK(fork_meanwhile(family, 200, &left) == 0);
 }
 
-/* How many of this process' descriptors a program that it starts would have, of one kind. */
+/* The number of this process's descriptors of one kind that a started program would inherit. */
 static int inherited(mode_t kind) {
     struct stat status;
     int descriptor, count = 0;
@@ -187,7 +189,7 @@ static int inherited(mode_t kind) {
     return count;
 }
 
-/* A connection that another program keeps open would outlive this one. */
+/* If a started program inherited a connection, the connection would stay open after this process. */
 static void programs_inherit_no_connection(enum family family) {
     int before = inherited(S_IFSOCK);
     fencepost_client *client = client_of(url(family, ""));

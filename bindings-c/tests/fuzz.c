@@ -1,10 +1,10 @@
 /*
- * Any arguments to every function of libfencepost: each answers with an error or does its work, never with a panic;
- * outputs are bounded; and the hub goes on working. The seed is printed: FENCEPOST_SEED takes another one,
- * FENCEPOST_CASES another number of stories.
+ * Passes random arguments to every function of libfencepost: each call succeeds or returns an error, and never a panic;
+ * the number of outputs is bounded; and the hub still works. The test prints the seed. FENCEPOST_SEED sets the seed,
+ * and FENCEPOST_CASES the number of stories.
  *
- * Every buffer is as large as it says and no larger, and is freed after the call, so that memory checkers see a byte
- * read too much or too late.
+ * Every buffer has exactly its size, and is freed after the call, so that memory checkers detect a read beyond its end
+ * or after the call.
  */
 #include "chance.h"
 
@@ -12,16 +12,16 @@
 /* A deadline beyond this is the same as no deadline. */
 #define FAR ((uint64_t)1 << 60)
 
-/* ---- a story: one hub, and what is said to it ---- */
+/* ---- a story: one hub, and the calls on it ---- */
 
 struct story {
     enum kind kind;
     fencepost_hub *hub;
     fencepost_memory *memory;
-    /* The latest time that was given. */
+    /* The latest time that was passed. */
     uint64_t latest;
     bool over;
-    /* As much of a server as one acquire needs: paths of nodes. */
+    /* The part of a server that one acquire needs: paths of nodes. */
     char nodes[8][512];
     size_t node_count;
     bool answers;
@@ -61,7 +61,7 @@ static void begin(struct story *story) {
             fencepost_hub_acquire(story->hub, 0, open_one(story, 0, "stock"), FENCEPOST_FOREVER), FENCEPOST_OK);
 }
 
-/* Carries a command out. */
+/* Carries out a command. */
 static void answer(struct story *story, uint64_t at, const fencepost_command *command) {
     fencepost_reply granted = {0}, items[2] = {{0}, {0}};
     fencepost_view names[8];
@@ -100,7 +100,7 @@ static void answer(struct story *story, uint64_t at, const fencepost_command *co
         check_status(fencepost_hub_done(story->hub, at, command->id, SESSION));
         break;
     case FENCEPOST_OPERATION_MULTI:
-        /* Checks alone: a mutex makes no nodes by it. */
+        /* A multi that only checks: a mutex creates no nodes with it. */
         check_status(fencepost_hub_children(story->hub, at, command->id, SESSION, NULL, 0));
         break;
     default:
@@ -116,7 +116,7 @@ static void answer(struct story *story, uint64_t at, const fencepost_command *co
     }
 }
 
-/* Polls until there is nothing more, and reads everything; the last event's kind and its key. */
+/* Polls until no output is left, and reads everything. `last` gets the kind of the last event of the machine `key`. */
 static fencepost_wait drain(struct story *story, uint64_t at, uint64_t key, fencepost_event_kind *last) {
     fencepost_output output = {.size = sizeof output};
     size_t i, count;
@@ -146,7 +146,7 @@ static fencepost_wait drain(struct story *story, uint64_t at, uint64_t key, fenc
 
 static uint64_t worked;
 
-/* A whole acquire and release, whatever inputs the hub had before. */
+/* A complete acquire and release, after any inputs. */
 static void works(struct story *story) {
     fencepost_event_kind last = FENCEPOST_EVENT_KIND_QUEUED;
     uint64_t at = story->latest, key;
@@ -154,7 +154,7 @@ static void works(struct story *story) {
 
     story->answers = true;
     if (story->kind == ON_ZOOKEEPER) {
-        /* A session that goes on has the timeout of its first report, which may be of any length. */
+        /* Ends the session first: a session keeps the timeout of its first report, which may have any length. */
         check_status(fencepost_hub_session(story->hub, at, FENCEPOST_SESSION_STATE_EXPIRED, SESSION, 0));
         check_status(fencepost_hub_session(story->hub, at, FENCEPOST_SESSION_STATE_CONNECTED, SESSION, 10000000));
     }
@@ -164,7 +164,7 @@ static void works(struct story *story) {
         fencepost_wait wait = drain(story, at, key, &last);
 
         if (last == FENCEPOST_EVENT_KIND_ACQUIRED || last == FENCEPOST_EVENT_KIND_EXTENDED) {
-            /* Granted, and polled since: the release is the next event. */
+            /* The grant was reported and polled: the release is the next event. */
             fencepost_result result = fencepost_hub_release(story->hub, at, key);
 
             CHECK(result == FENCEPOST_OK || result == FENCEPOST_RESULT_NOT_HELD);
@@ -178,9 +178,9 @@ static void works(struct story *story) {
     worked++;
 }
 
-/* ---- what may be said ---- */
+/* ---- the calls ---- */
 
-/* One call of a verb. Without a hub (NULL) it has to say so. */
+/* Makes one random call. Without a hub (NULL), the call has to return the error for that. */
 static void say(struct story *story) {
     fencepost_hub *hub = rarely(16) ? NULL : story->hub;
     uint64_t at = now(), id = number(), key = number();
@@ -190,7 +190,7 @@ static void say(struct story *story) {
     fencepost_result result = FENCEPOST_OK;
     fencepost_output output = {.size = sizeof output};
     size_t i, count = below(5);
-    /* Above all what a hub takes least of: numbers of no kind. */
+    /* Sometimes the number of no kind at all. */
     uint32_t code = rarely(6) ? (uint32_t)number() : (uint32_t)below(7);
     bool reached = hub != NULL, called = true;
 
@@ -293,7 +293,7 @@ static void say(struct story *story) {
     check_status(result);
 }
 
-/* Opens with anything. */
+/* Opens a machine with random arguments. */
 static void open_anything(struct story *story) {
     fencepost_settings *settings = settings_for((enum kind)below(KINDS), "other");
     fencepost_view bytes = copy("sixteen random b", 16);
@@ -323,7 +323,7 @@ static void one_story(void) {
             open_anything(&story);
         else
             say(&story);
-        /* Sometimes several inputs come before one polling. */
+        /* Sometimes several inputs come before a poll. */
         if (!rarely(4))
             drain(&story, 0, 0, &last);
     }
@@ -339,7 +339,7 @@ static void a_hub_takes_anything(void) {
 
     for (left = stories; left > 0 && check_broken == 0; left--)
         one_story();
-    /* Not all have been shut down or sent to the end of time. */
+    /* Most hubs were not shut down, and did not get a time that is too late. */
     CHECK(worked > stories / 4);
 }
 

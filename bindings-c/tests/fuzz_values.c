@@ -1,10 +1,10 @@
-/* Any arguments to those functions of libfencepost that are not about a hub's story: settings, addresses, names and the
- * rest. See fuzz.c. */
+/* Passes random arguments to the functions of libfencepost without a hub: settings, addresses, names and others. See
+ * fuzz.c. */
 #include "chance.h"
 
-/* ---- everything else ---- */
+/* ---- functions without a hub ---- */
 
-/* Settings in a row, and those of a look at a lock. */
+/* A list of settings, and the settings of an inspection. */
 static void values_take_anything(const fencepost_settings *lock) {
     static const char *const keys[] = {"kind",   "name",    "prefix",        "layout", "node_prefix", "identifier",
                                        "names",  "permits", "revocable",     "ttl",    "renew",       "max_hold",

@@ -1,4 +1,4 @@
-/* Connections of the program's own that no event loop drives: the program's callbacks on them may do what they like. */
+/* Connections of the program that no event loop drives. The program's callbacks on them may make any call. */
 #include <fencepost-redis.h>
 #include <poll.h>
 
@@ -11,7 +11,7 @@ static fencepost_grant *grant;
 static fencepost_lock *lock;
 static int replies, ends;
 
-/* Everything that does not wait works in a callback; what waits says so. */
+/* In a callback, calls that do not wait work, and calls that wait return an error. */
 static void ask_all(void) {
     fencepost_attempt *attempt = NULL;
     fencepost_grant *other = NULL;
@@ -38,7 +38,7 @@ static void on_end(const redisAsyncContext *context, int status) {
     ask_all();
 }
 
-/* Connected, and detached from its loop again. */
+/* Connects in a loop, and then detaches the context from the loop. */
 static redisAsyncContext *open_one(const char *address) {
     struct loop loop;
 
@@ -66,7 +66,7 @@ static void callbacks_run_without_the_lock(void) {
     redisAsyncCommand(commands, on_reply, NULL, "PING");
     CHECK_RESULT(fencepost_extend(grant), FENCEPOST_OK);
     EVENTUALLY(__atomic_load_n(&replies, __ATOMIC_SEQ_CST) == 1);
-    /* Both connections end under it: the client's own thread, or this one, reads that. */
+    /* Both connections of the client end. The background thread or this thread detects it. */
     control("ok", "proxy-cut %s", proxy);
     EVENTUALLY(fencepost_grant_is_lost(grant) || __atomic_load_n(&ends, __ATOMIC_SEQ_CST) == 2);
     EVENTUALLY(__atomic_load_n(&ends, __ATOMIC_SEQ_CST) == 2);
@@ -93,7 +93,7 @@ static void context_has_one_client(void) {
         CHECK_FAULT(fencepost_redis_attach(one.context, NULL, &second), FENCEPOST_RESULT_BAD_ARGUMENT, "already");
         CHECK_FAULT(
             fencepost_redis_attach(two.context, one.context, &second), FENCEPOST_RESULT_BAD_ARGUMENT, "already");
-        /* Nothing of the refused clients is left, and the first client has done no harm. */
+        /* The refused attaches have left nothing, and do not affect the first client. */
         CHECK_RESULT(fencepost_redis_attach(two.context, NULL, &second), FENCEPOST_OK);
         close_client(second);
         close_client(first);
@@ -104,7 +104,7 @@ static void context_has_one_client(void) {
     }
 }
 
-/* Results are any bytes there, too. */
+/* Results may be any bytes here, too. */
 static void claims_in_a_loop(void) {
     struct loop commands, subscriptions, *loops[2] = {&commands, &subscriptions};
     uint8_t all[256];
@@ -146,7 +146,7 @@ static void claims_in_a_loop(void) {
     close_client(other);
 }
 
-/* Waits for a lock that another client holds, with a client of its own on these connections. */
+/* Waits for a lock that another client holds, with a new client on these connections. */
 static void time_out(struct loop *commands, struct loop *subscriptions, const char *name) {
     fencepost_client *waiting = NULL;
     fencepost_grant *none = NULL;
@@ -165,7 +165,7 @@ static void *release_soon(void *argument) {
     return NULL;
 }
 
-/* Without the message of a release, a waiter with these options gets the lock late. */
+/* Without the message of the release, a waiter with these options would get the lock late. */
 #define PATIENT FENCEPOST_OPTIONS(.poll = 15000)
 #define MESSAGE_WITHIN 5000
 
@@ -195,8 +195,8 @@ static bool connect_detached(struct loop *loop, const char *address) {
     return true;
 }
 
-/* A client for each job, on the same connections. The answer to the last unsubscription of one client arrives while the
- * next client already waits for the same lock. */
+/* A new client for each acquire, on the same connections. The reply to the last unsubscription of one client arrives
+ * while the next client already waits for the same lock. */
 static void next_client_on_the_same_contexts(void) {
     struct relay *relay = relay_open("127.0.0.1", address(REDIS));
     fencepost_client *other = client_of(url(REDIS, ""));
@@ -206,7 +206,7 @@ static void next_client_on_the_same_contexts(void) {
     int round;
 
     relay_delay(relay, 400);
-    /* In the second round, the first contexts have been freed with such an answer to come. */
+    /* In the second round, the first contexts were freed before such a reply arrived. */
     for (round = 0; round < 2; round++) {
         NEED(connect_detached(&commands, address(REDIS)) && connect_detached(&subscriptions, relay_address(relay)));
         time_out(&commands, &subscriptions, name);

@@ -1,5 +1,5 @@
-/* A connection of the program's own with TLS, which hiredis has since 1.0: everything that the client writes is
- * encrypted, as the server, which understands nothing else, shows. */
+/* A connection of the program with TLS, which hiredis has since 1.0. The client encrypts everything that it writes: the
+ * server accepts nothing else. */
 #include <fencepost-redis.h>
 #include <hiredis/hiredis_ssl.h>
 #include <poll.h>
@@ -13,7 +13,7 @@ static void on_greeting(redisAsyncContext *context, void *reply, void *data) {
     greeted = reply != NULL && ((redisReply *)reply)->type == REDIS_REPLY_STATUS ? 1 : -1;
 }
 
-/* Connected and greeted, by turns of this function's own. */
+/* Connects and authenticates. This function runs the connection itself. */
 static redisAsyncContext *open_one(redisSSLContext *tls) {
     redisAsyncContext *context;
     struct pollfd source;

@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-/* A quarter of it is longer than any of these tests waits. */
+/* A session timeout of which a quarter is longer than the wait of any test here. */
 #define LONG_SESSION 120000
 
 static void quiet(const char *message) {
@@ -22,7 +22,7 @@ static fencepost_client *attach(zhandle_t *handle) {
     return client;
 }
 
-/* Granted long before a quarter of the session has passed, and valid. */
+/* The lock is granted long before a quarter of the session timeout, and is valid. */
 static void is_granted_at_once(fencepost_client *client) {
     fencepost_lock *lock = lock_with(client, new_name("given"), NULL);
     fencepost_attempt *attempt = NULL;
@@ -39,8 +39,8 @@ static void is_granted_at_once(fencepost_client *client) {
     fencepost_lock_free(lock);
 }
 
-/* On a busy machine, a handle with threads may connect before the attach, which then finds an older session: the next
- * handle is tried. */
+/* On a busy machine, a handle with threads may connect before the attach, which then finds an older session. So the
+ * test tries further handles. */
 static void attached_at_once(void) {
     zhandle_t *handle = NULL;
     fencepost_client *client = NULL;
@@ -63,7 +63,7 @@ static void attached_at_once(void) {
     zookeeper_close(handle);
 }
 
-/* Before the server is there, or while it owes the answer to the handshake. */
+/* Attaches before the server runs, or before it replies to the handshake. */
 static void attached_before(const char *state, const char *then, bool associates) {
     const char *at = NULL;
     char proxy[32];
@@ -91,7 +91,7 @@ static void attached_before_the_answer(void) {
     attached_before("proxy-hold", "proxy-pass", true);
 }
 
-/* A handle that goes on with a session, which another one has left, has an older one, though it is not connected yet.
+/* A handle that continues the session of another handle has an older session, although it is not connected yet.
  */
 static void attached_to_a_session_that_goes_on(void) {
     const char *at = NULL;
@@ -118,7 +118,7 @@ static void attached_to_a_session_that_goes_on(void) {
     control("id", "proxy-close %s", proxy);
 }
 
-/* No client holds the lock: it is granted, late. */
+/* The lock is free, but is granted late. */
 static void free_lock_of_an_older_session(void) {
     const fencepost_options *const kinds[] = {NULL, FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SEMAPHORE, .permits = 1)};
     zhandle_t *handle;

@@ -1,4 +1,4 @@
-// The headers in C++, twice.
+// All headers compile in C++, even if they are included twice.
 #include <fencepost.h>
 
 #include <fencepost-client.h>

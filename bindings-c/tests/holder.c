@@ -1,7 +1,8 @@
-/* Another process for the tests: says a line when it holds the lock, and keeps it until it is killed or its input ends.
+/* Another process for the tests: prints a line when it holds the lock, and keeps it until it is killed or its input
+ * ends.
  *     holder hold URL NAME        holds
  *     holder quick URL NAME       the same with a short lease
- *     holder single URL NAME      the same, of a lock that is one node */
+ *     holder single URL NAME      the same, with a lock that is one node */
 #include <fencepost-client.h>
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@ static fencepost_settings *settings_of(const char *json) {
     return settings;
 }
 
-/* A hub with a contender that has begun to acquire; its first command's id. */
+/* A hub with a contender that has begun to acquire. `id` gets the id of its first command. */
 static fencepost_hub *begun(uint32_t family, const char *json, uint64_t *id) {
     fencepost_settings *settings = settings_of(json);
     fencepost_output output = {.size = sizeof output};
@@ -128,7 +128,7 @@ static void replies_of_the_wrong_shape(void) {
 
     hub = begun(FENCEPOST_FAMILY_REDIS, "{\"kind\": \"redis-string\", \"name\": \"x\"}", &id);
     CHECK_RESULT(fencepost_hub_reply(hub, 1, id + 50, &reply), FENCEPOST_RESULT_UNKNOWN_COMMAND);
-    reply.item_count = 1; /* and nothing there */
+    reply.item_count = 1; /* but no items */
     CHECK_RESULT(fencepost_hub_reply(hub, 1, id, &reply), FENCEPOST_RESULT_NULL_POINTER);
     reply.item_count = 0;
     reply.kind = 77;
@@ -136,14 +136,14 @@ static void replies_of_the_wrong_shape(void) {
     for (i = 0; i < 20; i++) {
         nested[i].kind = FENCEPOST_REPLY_KIND_ARRAY;
         nested[i].items = &nested[i + 1 < 20 ? i + 1 : 19];
-        nested[i].item_count = 1; /* the last one holds itself */
+        nested[i].item_count = 1; /* the last one contains itself */
     }
     CHECK_FAULT(fencepost_hub_reply(hub, 1, id, nested), FENCEPOST_RESULT_BAD_ARGUMENT, "deep");
     CHECK_RESULT(fencepost_hub_failed(hub, 1, id, 0), FENCEPOST_RESULT_BAD_ARGUMENT);
     CHECK_RESULT(fencepost_hub_done(hub, 1, id, 1), FENCEPOST_RESULT_WRONG_FAMILY);
     reply.kind = FENCEPOST_REPLY_KIND_INTEGER;
     CHECK_FAULT(fencepost_hub_reply(hub, 1, id, &reply), FENCEPOST_RESULT_WRONG_REPLY, "unknown");
-    CHECK_RESULT(fencepost_hub_reply(hub, 1, id, &reply), FENCEPOST_OK); /* settled: a doubled answer */
+    CHECK_RESULT(fencepost_hub_reply(hub, 1, id, &reply), FENCEPOST_OK); /* a repeated reply */
     fencepost_hub_free(hub);
 
     hub = begun(FENCEPOST_FAMILY_ZOOKEEPER, "{\"kind\": \"zookeeper-mutex\", \"name\": \"x\"}", &id);
@@ -191,7 +191,7 @@ static void memory_needs_no_driver(void) {
     fencepost_hub_free(second);
 }
 
-/* Two acquires of an owner share a machine, which is of no use after both. */
+/* Two acquires of an owner share a machine, which is unused after both are closed. */
 static void a_close_returns_the_machine_that_is_not_used(void) {
     fencepost_settings *settings = settings_of("{\"kind\": \"zookeeper-mutex\", \"name\": \"x\", \"owner\": \"anna\"}");
     fencepost_output output = {.size = sizeof output};
@@ -221,7 +221,7 @@ static void a_close_returns_the_machine_that_is_not_used(void) {
     fencepost_memory_free(memory);
 }
 
-/* Structures of the caller's have its size for them: of an earlier version of the header, or of a later one. */
+/* The caller's structures have the size of the caller's version of the header, which may be earlier or later. */
 static void structures_have_the_callers_size(void) {
     struct {
         fencepost_output output;

@@ -18,7 +18,7 @@ static void a_result_is_replayed_to_the_byte(void) {
     CHECK(fencepost_claim_fence(claim) > 0 && fencepost_claim_takeovers(claim) == 0);
     CHECK(fencepost_grant_is_valid(claim) && !fencepost_claim_is_replayed(claim));
     CHECK_RESULT(fencepost_extend(claim), FENCEPOST_OK);
-    /* A failed `read` gives this size. */
+    /* A failed `read` returns this size. */
     CHECK_FAULT(fencepost_complete(claim, all, (size_t)-1), FENCEPOST_RESULT_INVALID_OPTION, "1000000 bytes");
     CHECK_RESULT(fencepost_complete_with(claim, "raw", all, sizeof all), FENCEPOST_OK);
     CHECK(!fencepost_grant_is_valid(claim) && !fencepost_grant_is_lost(claim));
@@ -165,7 +165,7 @@ static void a_lost_claim_may_still_be_ended(void) {
     CHECK_RESULT(fencepost_complete(claim, "late", 4), FENCEPOST_RESULT_NOT_HELD);
     fencepost_grant_free(claim);
 
-    /* Another attempt has taken it over: no result is stored over its own. */
+    /* Another attempt has taken over the operation: the server does not store the result of the old attempt. */
     claim = claim_of(brief, key = new_name("superseded"));
     next = claim_of(payments, key);
     CHECK(fencepost_claim_takeovers(next) == 1 && fencepost_claim_fence(next) > fencepost_claim_fence(claim));
@@ -175,7 +175,7 @@ static void a_lost_claim_may_still_be_ended(void) {
     CHECK_RESULT(fencepost_complete(next, "good", 4), FENCEPOST_OK);
     fencepost_grant_free(next);
 
-    /* ... or has a result already, which is the claim's then. */
+    /* The other attempt has already stored a result, and the claim gets that result. */
     claim = claim_of(brief, key = new_name("overtaken"));
     next = claim_of(payments, key);
     CHECK_RESULT(fencepost_complete_with(next, "text", "good", 4), FENCEPOST_OK);
@@ -190,11 +190,11 @@ static void a_lost_claim_may_still_be_ended(void) {
     close_client(other);
 }
 
-/* The server has another result of the same attempt, which is not overwritten. */
+/* The server has another result of the same attempt, and does not overwrite it. */
 static void a_refused_end_leaves_the_claim_as_it_was(void) {
     fencepost_client *client = client_of(url(REDIS, ""));
     fencepost_idempotency *payments = scope_with(client, FENCEPOST_IDEMPOTENCY_OPTIONS(.without_renewal = true));
-    const char *key = strrchr(new_name("refused"), '/') + 1; /* what stands for itself in a key of Redis */
+    const char *key = strrchr(new_name("refused"), '/') + 1; /* a part that is the same in a Redis key */
     fencepost_grant *claim = claim_of(payments, key);
 
     freeReplyObject(redis("HSET fencepost:{c-tests/%s} state done tag x result x", key));
@@ -211,7 +211,7 @@ static void a_refused_end_leaves_the_claim_as_it_was(void) {
 struct crowd {
     fencepost_idempotency *payments;
     const char *key;
-    int ran; /* changed by those who hold the claim */
+    int ran; /* only the holder of the claim changes it */
 };
 
 static void *run_once(void *self) {
@@ -308,7 +308,7 @@ static void a_child_has_no_claims(void) {
         fencepost_grant_free(claim);
         fencepost_idempotency_free(payments);
         if (right)
-            kill(getpid(), SIGKILL); /* nothing of the parent's is tidied up here, not even by a memory checker */
+            kill(getpid(), SIGKILL); /* skips the cleanup of the parent's objects, also by a memory checker */
         _exit(1);
     }
     CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);

@@ -1,4 +1,4 @@
-/* What the tests of idempotent operations share. */
+/* Shared functions of the tests of idempotent operations. */
 #ifndef FENCEPOST_TESTS_IDEMPOTENCY_H
 #define FENCEPOST_TESTS_IDEMPOTENCY_H
 

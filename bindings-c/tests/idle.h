@@ -1,4 +1,4 @@
-/* A client that has nothing to do: the test calls the driver's own functions. */
+/* A driver that does nothing: the test calls the driver's functions itself. */
 #ifndef FENCEPOST_TESTS_IDLE_H
 #define FENCEPOST_TESTS_IDLE_H
 

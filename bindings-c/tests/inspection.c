@@ -1,4 +1,4 @@
-/* Looking at a lock from outside: who holds it and who waits, asking, breaking. */
+/* Inspections: they list holders and waiters, revoke, and break. */
 #include <poll.h>
 
 #include "support.h"
@@ -17,7 +17,7 @@ static fencepost_contenders *look_at(fencepost_lock *lock) {
     return contenders;
 }
 
-/* The one that holds, or that does not. */
+/* The contender that holds, or the one that does not. */
 static const fencepost_contender *the(const fencepost_contenders *contenders, bool holds) {
     const fencepost_contender *found = NULL;
     size_t i;
@@ -114,7 +114,7 @@ static void asked_and_broken(enum family family) {
     CHECK_RESULT(fencepost_lock_acquire(held, LONG, &grant), FENCEPOST_OK);
     contenders = look_at(seen);
     NEED(fencepost_contenders_count(contenders) == 1);
-    /* Another one that has come since is not hit. */
+    /* A revoke or break does not affect another contender that came later. */
     stale = *fencepost_contenders_at(contenders, 0);
     stale.fence++;
     CHECK_RESULT(fencepost_lock_break(seen, &stale), FENCEPOST_RESULT_NO_CONTENDER);
@@ -150,7 +150,7 @@ driven(fencepost_client *client, fencepost_inspection *inspection, fencepost_con
 static void step_by_step(enum family family) {
     fencepost_client *client = client_of(url(family, "")), *other = client_of(url(family, ""));
     const char *name = new_name("looked-at");
-    /* A holder that waits for a revocation request learns of a break at once, not at its next confirmation. */
+    /* A holder that waits for a revocation request is notified of a break at once, not at its next confirmation. */
     fencepost_grant *grant = hold_with(other, name, FENCEPOST_OPTIONS(.revocable = true));
     fencepost_contenders *contenders = NULL, *none = NULL;
     fencepost_inspection *inspection = NULL;
@@ -168,7 +168,7 @@ static void step_by_step(enum family family) {
     CHECK_RESULT(fencepost_lock_revoke_start(lock, holder, &inspection), FENCEPOST_OK);
     CHECK_RESULT(driven(client, inspection, NULL), FENCEPOST_OK);
     fencepost_inspection_free(inspection);
-    /* Given up half-way. */
+    /* The program frees an inspection before its result. */
     CHECK_RESULT(fencepost_lock_contenders_start(lock, &inspection), FENCEPOST_OK);
     fencepost_inspection_free(inspection);
     CHECK_RESULT(fencepost_lock_break_start(lock, holder, &inspection), FENCEPOST_OK);
@@ -203,7 +203,7 @@ static void asked_in_a_loop(enum family family) {
         poll(&news, 1, fencepost_client_timeout(mine));
         CHECK_RESULT(fencepost_client_process(mine), FENCEPOST_OK);
     }
-    /* Long before the session would be confirmed again. */
+    /* The holder gets the request long before the next confirmation of the session. */
     CHECK(millis() - begun < 1000);
     fencepost_contenders_free(contenders);
     let_go(grant);
@@ -275,7 +275,7 @@ static void forbidden(void) {
     zookeeper_close(raw);
     fencepost_lock_free(lock);
     close_client(client);
-    /* No server is there at all. */
+    /* No server listens at this address. */
     client = client_of("zk://127.0.0.1:1");
     lock = lock_of(client, "x", NULL);
     CHECK_RESULT(fencepost_lock_contenders(lock, &contenders), FENCEPOST_RESULT_UNREACHABLE);

@@ -1,4 +1,4 @@
-/* ZooKeeper at an IPv6 address: a relay there, before the server. */
+/* ZooKeeper at an IPv6 address, through a relay. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -39,7 +39,7 @@ static void nobody_at_an_address(void) {
     close_client(client);
 }
 
-/* Each client names the error of its own server. This one accepts connections, and never answers. */
+/* Each client names the error of its own server. This server accepts connections, and never replies. */
 static void reason_of_another_client(void) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);

@@ -18,7 +18,7 @@ static fencepost_result taken(fencepost_client *client, const char *name, const 
     return result;
 }
 
-/* Without options, or with none said, it is the mutex that it always was. */
+/* Without options, or with empty options, the lock is a mutex. */
 static void no_options(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     const char *name = new_name("plain-options");
@@ -242,7 +242,7 @@ static void wrong_options(enum family family) {
     CHECK_RESULT(fencepost_lock_open(NULL, "x", READER, &lock), FENCEPOST_RESULT_NULL_POINTER);
     CHECK_RESULT(taken(client, NULL, READER), FENCEPOST_RESULT_NULL_POINTER);
     CHECK(lock == NULL);
-    /* Of a program that was built with a later header: what it does not use does no harm. */
+    /* Options of a program with a later header: members that are zero do no harm. */
     options.size = sizeof newer;
     memcpy(newer, bytes, sizeof newer);
     memcpy(newer, &options, sizeof options);
@@ -251,7 +251,7 @@ static void wrong_options(enum family family) {
     CHECK_FAULT(
         fencepost_lock_open(client, "x", (const fencepost_options *)(const void *)newer, &lock),
         FENCEPOST_RESULT_UNKNOWN_OPTION, "newer");
-    /* A later option in the place of what is reserved now. */
+    /* A later option in the place of a member that is reserved now. */
     options.size = sizeof options;
     CHECK_RESULT(taken(client, "x", &options), FENCEPOST_OK);
     for (i = 0; i < sizeof reserved / sizeof *reserved; i++) {

@@ -1,4 +1,4 @@
-/* ZooKeeper's grants and other nodes: revocation requests, foreign contenders, the holders; and missing rights.
+/* ZooKeeper's grants and other nodes: revocation requests, contenders of other layouts, holders, and missing rights.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -15,7 +15,7 @@ struct asker {
     char path[2048];
 };
 
-/* As Curator asks for a lock: it writes so into the holder's node. */
+/* Requests a lock like Curator: writes a request into the holder's node. */
 static void *ask(void *argument) {
     struct asker *asker = argument;
 
@@ -35,7 +35,7 @@ static void asked_for_the_lock(void) {
     pthread_create(&asker.thread, NULL, ask, &asker);
     CHECK_RESULT(fencepost_grant_wait_revoke_requested(grant, LONG), FENCEPOST_OK);
     pthread_join(asker.thread, NULL);
-    /* It asks, and does not force. */
+    /* The request does not end the grant. */
     CHECK(fencepost_grant_revoke_requested(grant) && fencepost_grant_is_valid(grant));
     CHECK_RESULT(fencepost_release(grant), FENCEPOST_OK);
     CHECK_RESULT(fencepost_grant_wait_revoke_requested(grant, LONG), FENCEPOST_RESULT_NOT_HELD);
@@ -82,7 +82,7 @@ static void foreign_contenders_are_reported(void) {
     close_client(client);
 }
 
-/* What the node says, to the byte. */
+/* Checks the data of the node, byte by byte. */
 static void nodes_say_who_holds(void) {
     static const struct {
         const char *layout, *part, *identifier, *end;

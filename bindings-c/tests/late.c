@@ -1,19 +1,20 @@
-/* Timers that are late, because the program was busy with something else: what has arrived meanwhile comes first. */
+/* Timers that are late because the program was busy: the client first handles the replies that have arrived meanwhile.
+ */
 #include <fencepost-redis.h>
 #include <poll.h>
 
 #include "loop.h"
 #include "support.h"
 
-/* How long an acquire waits, and how long the program works meanwhile (ms). */
+/* The acquire timeout, and the time that the program works meanwhile (ms). */
 #define LIMIT 200
 #define WORK 300
 #define ROUNDS 10
 
-/* Longer than a release is waited for (ms). */
+/* Longer than the client waits for a release (ms). */
 #define LONG_WORK 5200
 
-/* Other work of the program: at least so long, and until the server's first answer is there. */
+/* Other work of the program: for at least so long, and until the server's first reply has arrived. */
 static void work(int descriptor, int least) {
     struct pollfd source = {descriptor, POLLIN, 0};
     int64_t end = millis() + least;
@@ -60,7 +61,7 @@ static void free_lock_is_granted_to_a_busy_loop(enum family family) {
 
     for (round = 0; round <= ROUNDS; round++) {
         grant = NULL;
-        /* The first one connects. */
+        /* The first acquire also connects. */
         CHECK_RESULT(fencepost_lock_acquire_start(lock, round == 0 ? LONG : LIMIT, &attempt), FENCEPOST_OK);
         if (round > 0)
             work(descriptor, WORK);
@@ -95,7 +96,7 @@ static void release_is_confirmed_to_a_busy_loop(enum family family) {
     close_client(client);
 }
 
-/* A connection of the program's own, whose answers the program's loop hands over behind the client's turn. */
+/* A connection of the program. Its loop reads the replies after the client's turn. */
 static void callers_loop_was_busy(void) {
     struct loop commands, *loops[1] = {&commands};
     fencepost_attempt *attempt = NULL;

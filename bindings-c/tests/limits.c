@@ -1,4 +1,4 @@
-/* Values out of range, and calls before those that they follow, on `memory:`: what their errors say. */
+/* The error texts for values out of range, and for calls in the wrong order, on `memory:`. */
 #include "idempotency.h"
 
 static void timeouts_are_named_in_the_program_s_unit(void) {

@@ -1,4 +1,4 @@
-/* Names that a server would not take, or not as they are: refused before anything is sent. */
+/* Names that a server would refuse or change: the client refuses them, and sends nothing. */
 #include <poll.h>
 
 #include "support.h"
@@ -26,8 +26,7 @@ static void malformed_names_are_refused(enum family family) {
     close_client(client);
 }
 
-/* No character beyond the first 65,536, and none for private use: in ZooKeeper's paths, and on `memory:`, which stands
- * for them. */
+/* ZooKeeper's paths allow only the first 65,536 characters, and none for private use. `memory:` has the same rule. */
 static void characters_that_zookeeper_does_not_take(enum family family) {
     static const char *const names[] = {
         "\xf0\x9f\x98\x80", "stock/\xf0\x9f\x94\x92/42", "\xf0\x90\x80\x80", "x\xee\x80\x80"};
@@ -45,7 +44,7 @@ static void characters_that_zookeeper_does_not_take(enum family family) {
     close_client(client);
 }
 
-/* An error shows the beginning. */
+/* An error contains only the beginning of a long name. */
 static void long_names_have_short_errors(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     fencepost_grant *grant = NULL;

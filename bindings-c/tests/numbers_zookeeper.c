@@ -1,5 +1,5 @@
-/* The numbers of requests go on when a session is connected again: a server matches answers to them. What libzookeeper
- * sends goes through this program. */
+/* The numbers of requests continue when a session is connected again: the server matches replies to them. The test
+ * reads what libzookeeper sends. */
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <sys/socket.h>
@@ -9,14 +9,14 @@
 /* The size of a handshake; the field for read-only servers is optional. */
 #define HANDSHAKE 45
 
-/* Atomic. */
+/* All are atomic. */
 static int last, requests, disorder, handshakes;
 
 static void look(const void *bytes, size_t size) {
     int32_t number;
 
-    /* Behind its size, which goes alone, a request has its number and its operation. Pings and the like have numbers
-     * below zero, a handshake has none. */
+    /* The library sends the size of a request separately. Then a request has its number and its operation. Pings and
+     * similar requests have negative numbers, and a handshake has no number. */
     if (size < 2 * sizeof number)
         return;
     memcpy(&number, bytes, sizeof number);

@@ -1,4 +1,4 @@
-/* The table of settings that all languages read, and the structure of options over it. No server is needed. */
+/* The table of settings that all languages read, and the structure of options for it. The tests need no server. */
 #include <cjson/cJSON.h>
 #include <stddef.h>
 
@@ -120,7 +120,7 @@ static void settings_are_read_as_the_table_says(void) {
     cJSON_Delete(rows);
 }
 
-/* Programs are built with these places. */
+/* Compiled programs depend on these offsets. */
 static void members_stay_in_their_places(void) {
     static const size_t places[] = {
         offsetof(fencepost_options, size),        offsetof(fencepost_options, kind),
@@ -140,7 +140,8 @@ static void members_stay_in_their_places(void) {
     CHECK(offsetof(fencepost_options, without_renewal) == offsetof(fencepost_options, revocable) + 1);
 }
 
-/* Every member gets to the core: it accepts the first value, and names the option that has the second. */
+/* Every member reaches the core: the core accepts the first value, and its error for the second value names the option.
+ */
 static void every_member_is_passed_on(void) {
     static const char *const names[] = {"a", "b"}, *const twice[] = {"a", "a"};
     const struct {
@@ -190,7 +191,7 @@ static void every_member_is_passed_on(void) {
     close_client(client);
 }
 
-/* What a program has that was built with the first header. */
+/* The options of a program that was built with the first header. */
 static void shorter_options_have_the_rest_as_default(void) {
     fencepost_client *client = client_of("memory:");
     fencepost_options options = {.size = offsetof(fencepost_options, margin), .margin = -1};
@@ -223,7 +224,7 @@ static void nothing_to_free(void *self) {
     (void)self;
 }
 
-/* A driver of the program's own names a kind of machine. */
+/* A driver of the program names a kind of machine. */
 static void a_driver_names_a_machine(void) {
     static const fencepost_driver driver = {
         .command = no_command,

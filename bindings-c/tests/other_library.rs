@@ -1,4 +1,4 @@
-//! A static library of another project, which catches panics, too.
+//! A static library of another project that also catches panics.
 
 /// The sum of the numbers below `end`; 0 after a panic, above 100.
 #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-/* The limits of waits: for a program to take its grant, and for a server that is not there. */
+/* The limits of waits: for a program to take its grant, and for a first connection. */
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -6,7 +6,7 @@
 
 #include "support.h"
 
-/* Whether another client holds it. */
+/* Whether another client holds the lock. */
 static bool is_taken(fencepost_client *client, const char *name) {
     fencepost_grant *grant = NULL;
 
@@ -16,7 +16,7 @@ static bool is_taken(fencepost_client *client, const char *name) {
     return false;
 }
 
-/* A program begins, and does not ask any more: its grant blocks other contenders only for a time. */
+/* A program begins an acquire, and never calls again: its grant blocks other contenders only for a limited time. */
 static void untaken_grant_is_given_back(enum family family) {
     fencepost_client *client = client_of(url(family, "")), *other = client_of(url(family, ""));
     const char *name = new_name("untaken");
@@ -30,7 +30,7 @@ static void untaken_grant_is_given_back(enum family family) {
     let_go(hold(other, name));
     CHECK_FAULT(fencepost_attempt_finish(attempt, &grant), FENCEPOST_RESULT_LEASE_ENDED, "has not taken");
     CHECK(grant == NULL);
-    /* One that is taken in time stays. */
+    /* A grant that the program takes in time stays held. */
     CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &second), FENCEPOST_OK);
     CHECK_RESULT(fencepost_attempt_wait(second, &grant), FENCEPOST_OK);
     poll(NULL, 0, 3000);
@@ -43,7 +43,7 @@ static void untaken_grant_is_given_back(enum family family) {
     close_client(other);
 }
 
-/* The same of an owner's second grant: the first one stays. */
+/* The same with an owner's second grant: the first one stays held. */
 static void untaken_hold_of_an_owner(void) {
     fencepost_client *client = client_of("memory:");
     const fencepost_options *mine = FENCEPOST_OPTIONS(.owner = "me");
@@ -98,7 +98,7 @@ static int listen_in_silence(struct sockaddr_in *at, int *filler) {
     return listener;
 }
 
-/* An acquire that is given up while the client connects has not been sent: closing has nothing to leave. */
+/* An acquire that ends while the client connects was not sent: the close leaves nothing. */
 static void silent_server_leaves_nothing(enum family family) {
     struct sockaddr_in at;
     int filler, listener = listen_in_silence(&at, &filler);
@@ -117,7 +117,7 @@ static void silent_server_leaves_nothing(enum family family) {
     close(listener);
 }
 
-/* Redis takes the handshake for the beginning of a command, and waits for the rest. */
+/* Redis treats ZooKeeper's handshake as the beginning of a command, and waits for the rest. */
 static void another_kind_of_server(void) {
     fencepost_client *client = client_of(url_of("zk://", server(REDIS), ""));
     fencepost_grant *grant = NULL;
@@ -178,7 +178,7 @@ static void unknown_host_is_told(void) {
     close_client(client);
 }
 
-/* Where a connection has been, an acquire waits for it to come back. */
+/* If there was a connection before, an acquire waits until the client is connected again. */
 static void server_that_was_there_is_waited_for(enum family family) {
     const char *const servers[] = {"", "zookeeper", "redis-1"}, *const schemes[] = {"", "zk://", "redis://"};
     const char *at = NULL, *proxy = proxy_open(servers[family], &at);
@@ -205,7 +205,7 @@ static void server_that_was_there_is_waited_for(enum family family) {
     control("ok", "proxy-close %s", proxy);
 }
 
-/* `memory:` takes what the servers take that it stands for, and checks it as they would. */
+/* `memory:` accepts the options of both servers, and checks them in the same way. */
 static void memory_takes_the_options_of_redis(void) {
     fencepost_client *client = client_of("memory:");
     fencepost_lock *lock = NULL;
@@ -217,7 +217,7 @@ static void memory_takes_the_options_of_redis(void) {
     fencepost_lock_free(lock);
     CHECK_RESULT(
         fencepost_lock_open(client, "stock/42", FENCEPOST_OPTIONS(.ttl = -1), &lock), FENCEPOST_RESULT_NOT_POSITIVE);
-    /* What no server has together. */
+    /* A combination that no server has. */
     CHECK_RESULT(
         fencepost_lock_open(client, "stock/42", FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER, .ttl = 10000), &lock),
         FENCEPOST_RESULT_UNKNOWN_OPTION);
@@ -230,7 +230,7 @@ static void *release_it(void *grant) {
     return NULL;
 }
 
-/* The longest timeout that is not forever waits, too. */
+/* The longest finite timeout also waits. */
 static void longest_timeouts(void) {
     fencepost_client *client = client_of("memory:");
     fencepost_grant *grant = hold(client, "long");

@@ -1,4 +1,4 @@
-/* Owners: who holds a lock gets it once more without asking the server; on every kind of server. */
+/* Owners: the holder of a lock acquires it again without a request, on every kind of server. */
 #include <poll.h>
 
 #include "support.h"
@@ -10,7 +10,7 @@
 #define STRANGE_READER FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER)
 #define STRANGE_WRITER FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_WRITER)
 
-/* What a try gives; a grant is released behind it. */
+/* Returns the result of a try. Releases the grant, if any. */
 static fencepost_result tried(fencepost_client *client, const char *name, const fencepost_options *options) {
     fencepost_grant *grant = NULL;
     fencepost_result result = fencepost_try_acquire_with(client, name, options, &grant);
@@ -29,7 +29,7 @@ static void holds_more_than_once(enum family family) {
     uint64_t fence;
     int i;
 
-    /* By any lock object, and in every way to acquire. */
+    /* With any lock object, and with every function that acquires. */
     grants[0] = hold_with(mine, name, OWNED);
     CHECK_RESULT(fencepost_lock_try_acquire(lock, &grants[1]), FENCEPOST_OK);
     CHECK_RESULT(fencepost_lock_acquire(lock, 1, &grants[2]), FENCEPOST_OK);
@@ -37,7 +37,7 @@ static void holds_more_than_once(enum family family) {
     CHECK_RESULT(fencepost_attempt_cancel(attempt), FENCEPOST_RESULT_NOT_WAITING);
     CHECK_RESULT(fencepost_attempt_finish(attempt, &grants[3]), FENCEPOST_OK);
     fencepost_attempt_free(attempt);
-    /* An attempt that no caller finishes is no hold. */
+    /* An attempt that the program does not finish is not a hold. */
     CHECK_RESULT(fencepost_lock_acquire_start(lock, FENCEPOST_FOREVER, &attempt), FENCEPOST_OK);
     fencepost_attempt_free(attempt);
     fencepost_lock_free(lock);
@@ -85,7 +85,7 @@ static void owners_are_told_apart(enum family family) {
     beside = hold_with(mine, new_name("apart"), OWNED);
     CHECK(fencepost_grant_fence(beside) != fencepost_grant_fence(grant));
     let_go(beside);
-    /* What is freed is given back, and is only one of the holds. */
+    /* A free releases only one of the holds. */
     fencepost_grant_free(hold_with(mine, name, OWNED));
     CHECK_RESULT(tried(other, name, NULL), FENCEPOST_RESULT_NOT_AVAILABLE);
     fencepost_grant_free(grant);
@@ -105,7 +105,7 @@ static void busy(enum family family) {
     CHECK_FAULT(fencepost_lock_acquire(lock, 5, &none), FENCEPOST_RESULT_BUSY, name);
     CHECK_RESULT(fencepost_lock_try_acquire(lock, &none), FENCEPOST_RESULT_BUSY);
     CHECK_RESULT(fencepost_lock_acquire_start(lock, 5, &refused), FENCEPOST_RESULT_BUSY);
-    /* A waiter that gives up blocks no other waiter. Nor does one that is refused. */
+    /* A cancelled or refused waiter does not block other waiters. */
     CHECK_RESULT(fencepost_attempt_cancel(attempt), FENCEPOST_OK);
     CHECK_RESULT(fencepost_attempt_wait(attempt, &none), FENCEPOST_RESULT_CANCELLED);
     fencepost_attempt_free(attempt);
@@ -116,7 +116,7 @@ static void busy(enum family family) {
     CHECK_RESULT(fencepost_lock_acquire(lock, 0, &none), FENCEPOST_RESULT_NOT_POSITIVE);
     let_go(grant);
     CHECK_RESULT(fencepost_lock_acquire(lock, LONG, &grant), FENCEPOST_OK);
-    /* What makes no sense makes none for who holds, too. */
+    /* The client also refuses invalid timeouts of a holder. */
     CHECK_RESULT(fencepost_lock_acquire(lock, 0, &none), FENCEPOST_RESULT_NOT_POSITIVE);
     CHECK_RESULT(fencepost_lock_acquire(lock, -7, &none), FENCEPOST_RESULT_NOT_POSITIVE);
     CHECK_RESULT(fencepost_lock_acquire(lock, INT64_MAX - 1, &none), FENCEPOST_RESULT_TOO_LONG);
@@ -152,7 +152,7 @@ static void all_holds_are_lost(enum family family) {
     uint64_t fence;
     int i;
 
-    /* The settings of the first acquire hold. */
+    /* The settings of the first acquire apply. */
     grants[0] = hold_with(client, name, FENCEPOST_OPTIONS(.owner = OWNER, .max_hold = 300));
     gone = hold_with(client, name, OWNED);
     grants[1] = hold_with(client, name, FENCEPOST_OPTIONS(.owner = OWNER, .max_hold = 60000));
@@ -175,7 +175,7 @@ static void all_holds_are_lost(enum family family) {
     close_client(client);
 }
 
-/* In an event loop only the program looks at the time: a grant that has ended meanwhile is no grant. */
+/* In an event loop, the client checks the time only in calls: an owner gets no hold of a grant that has ended. */
 static void a_loss_that_nobody_has_seen(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     const char *name = new_name("unseen");
@@ -291,7 +291,7 @@ static void readers_do_not_become_writers(enum family family) {
     CHECK_FAULT(fencepost_acquire_with(mine, name, WRITER, 5, &none), FENCEPOST_RESULT_UPGRADE, name);
     CHECK_RESULT(fencepost_try_acquire_with(mine, name, WRITER, &none), FENCEPOST_RESULT_UPGRADE);
     CHECK(fencepost_grant_is_valid(one) && contenders(mine, name, READER) == 1);
-    /* Nothing has been sent: no writer stands in the way of other readers. */
+    /* The client has sent nothing: no writer blocks other readers. */
     CHECK_RESULT(tried(other, name, STRANGE_READER), FENCEPOST_OK);
     let_go(one);
     CHECK_RESULT(tried(other, name, STRANGE_WRITER), FENCEPOST_RESULT_NOT_AVAILABLE);
@@ -317,7 +317,7 @@ static void writers_read(enum family family) {
     close_client(other);
 }
 
-/* A grant or an acquire that has just been freed blocks no other acquire, also while the server has not answered. */
+/* A grant or an acquire that was just freed blocks no other acquire, even before the server has replied. */
 static void freed_and_acquired_again(enum family family) {
     fencepost_client *mine = client_of(url(family, "")), *other = client_of(url(family, ""));
     const char *name = new_name("freed");
@@ -337,14 +337,14 @@ static void freed_and_acquired_again(enum family family) {
     close_client(other);
 }
 
-/* Whether nothing has been sent for a moment; counts what has been. */
+/* Whether the client sends nothing for a moment. `count` gets the number of bytes that it has sent. */
 static bool silence(const char *proxy, char *count, size_t size) {
     snprintf(count, size, "%s", control("total", "proxy-count %s", proxy));
     poll(NULL, 0, 100);
     return strcmp(count, control("total", "proxy-count %s", proxy)) == 0;
 }
 
-/* A hundred holds more, without a request to the server. */
+/* A hundred more holds, without a request to the server. */
 static void no_requests(enum family family) {
     const char *at = NULL, *proxy = proxy_open(family == REDIS ? "redis-1" : "zookeeper", &at);
     fencepost_client *client;
@@ -359,7 +359,7 @@ static void no_requests(enum family family) {
     lock = lock_with(client, new_name("requests"), OWNED);
     CHECK_RESULT(fencepost_lock_acquire(lock, LONG, &first), FENCEPOST_OK);
     CHECK_RESULT(fencepost_extend(first), FENCEPOST_OK);
-    /* A ZooKeeper session is confirmed until the confirmation is proved; then there is silence for 10 s. */
+    /* The client confirms a ZooKeeper session until the confirmation is proved. Then it sends nothing for 10 s. */
     EVENTUALLY(silence(proxy, before, sizeof before));
     for (i = 0; i < 100; i++)
         CHECK_RESULT(fencepost_lock_try_acquire(lock, &grants[i]), FENCEPOST_OK);

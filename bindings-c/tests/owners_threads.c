@@ -10,12 +10,12 @@
 
 #define OWNED FENCEPOST_OPTIONS(.owner = "request-17")
 
-/* Threads of one owner: one of them asks, and the others hold with it or learn that it asks. No other contender gets in
- * between, and nothing is left in the end. */
+/* Threads of one owner: one of them acquires, and the others share its grant or get BUSY. No other contender gets the
+ * lock in between, and nothing is left at the end. */
 struct crowd {
     fencepost_client *client;
     const char *name;
-    int inside; /* threads of the owner */
+    int inside; /* the number of the owner's threads that hold */
     int other_holders;
     int entered;
     int broken;
@@ -101,7 +101,7 @@ static void a_fork_holds_nothing(enum family family) {
     fflush(stdout);
     child = fork();
     if (child == 0) {
-        /* Nothing of the parent's is tidied up here, not even by a memory checker. */
+        /* Skips the cleanup of the parent's objects, also by a memory checker. */
         if (fencepost_lock_try_acquire(lock, &none) == FENCEPOST_RESULT_WRONG_PROCESS &&
             fencepost_release(grant) == FENCEPOST_RESULT_WRONG_PROCESS)
             kill(getpid(), SIGKILL);

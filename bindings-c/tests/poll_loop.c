@@ -1,4 +1,4 @@
-/* The example of an event loop, with its turns counted: it turns when there is something to do. */
+/* The example of an event loop. The test counts its turns: it turns only when there is something to do. */
 #include <poll.h>
 
 #include "support.h"
@@ -16,7 +16,7 @@ static int counted_poll(struct pollfd *sources, nfds_t count, int timeout) {
 #undef poll
 #undef main
 
-/* It waits for five seconds and gets nothing: renewals, pings, and what a waiter asks on Redis. */
+/* The limit for a wait of five seconds without a grant: renewals, pings, and polls of a waiter on Redis. */
 #define MOST_TURNS 170
 
 static void waits_without_turning(enum family family) {

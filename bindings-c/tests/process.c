@@ -1,4 +1,4 @@
-/* What a client is to the rest of its process: its descriptors, its threads' signals, the words of its errors. */
+/* The effects of a client on its process: its descriptors, the signals of its threads, the texts of its errors. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,8 +10,8 @@
 
 #define MOST_DESCRIPTORS 256
 
-/* A client that holds a lock and waits for it as another contender: it has all connections and threads that it may
- * have. */
+/* A client that holds a lock and waits for it as another contender: it has all connections and threads that a client
+ * may have. */
 struct full {
     fencepost_client *client;
     fencepost_grant *grant;
@@ -50,7 +50,7 @@ static bool is_kind(int descriptor, const char *kind) {
     return readlink(link, target, sizeof target) > (ssize_t)size && memcmp(target, kind, size) == 0;
 }
 
-/* How many of those that were not there before are sockets. */
+/* The number of new descriptors that are sockets. */
 static int new_sockets(const bool *before) {
     int i, count = 0;
 
@@ -59,12 +59,12 @@ static int new_sockets(const bool *before) {
     return count;
 }
 
-/* libzookeeper_mt keeps a pipe for itself, which it leaves to programs that this one starts. */
+/* libzookeeper_mt has a pipe that started programs inherit. */
 static bool is_the_librarys_own(int descriptor) {
     return is_threaded() && is_kind(descriptor, "pipe:");
 }
 
-/* A new descriptor that a program which this one starts would have; -1 if there is none. */
+/* A new descriptor that a started program would inherit; -1 if there is none. */
 static int survivor(const bool *before) {
     int i, flags;
 
@@ -83,7 +83,7 @@ static void no_descriptor_survives_exec(const char *at, int sockets) {
     open_descriptors(before);
     fill(&full, at);
     EVENTUALLY(new_sockets(before) >= sockets);
-    /* hiredis makes a socket, and the driver marks it afterwards. */
+    /* hiredis makes a socket, and the driver sets FD_CLOEXEC afterwards. */
     EVENTUALLY(survivor(before) < 0);
     CHECK(fencepost_client_fd(full.client) >= 3);
     CHECK(fcntl(fencepost_client_fd(full.client), F_GETFD) & FD_CLOEXEC);
@@ -100,11 +100,11 @@ static void descriptors_with_tls(void) {
     char at[512];
 
     snprintf(at, sizeof at, "rediss://:%s@localhost%s?ca=%s", getenv("FENCEPOST_REDIS_TLS_PASSWORD"), port, ca);
-    /* Each connection has a socket, and the pair that hiredis is given instead. */
+    /* Each connection has a socket, and the pair of sockets for hiredis. */
     no_descriptor_survives_exec(at, 6);
 }
 
-/* Whether a thread blocks a signal; -1: it has ended. */
+/* Whether a thread blocks a signal; -1 if the thread has ended. */
 static int blocks(const char *thread, int signal) {
     char path[300], line[256];
     unsigned long long mask = 0;
@@ -122,7 +122,7 @@ static int blocks(const char *thread, int signal) {
     return found;
 }
 
-/* Looks at all threads but this one; how many there are. */
+/* Checks all threads except this one, and returns their number. */
 static int check_threads(void) {
     DIR *tasks = opendir("/proc/self/task");
     pid_t self = (pid_t)syscall(SYS_gettid);
@@ -139,7 +139,7 @@ static int check_threads(void) {
     return count;
 }
 
-/* The program's signals come to the program's threads. */
+/* Only the program's threads receive its signals. */
 static void signals(enum family family) {
     struct full full;
 
@@ -148,7 +148,7 @@ static void signals(enum family family) {
     empty(&full);
 }
 
-/* The words of an error stay where they are while the program asks what cannot fail. */
+/* The text of an error stays valid while the program makes calls that cannot fail. */
 static void words_of_an_error_stay(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     fencepost_grant *grant = hold(client, new_name("words")), *none = NULL;

@@ -1,4 +1,4 @@
-/* Redis by address: at an IPv6 address, and where something else answers. */
+/* Redis by address: at an IPv6 address, and at addresses of other servers. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -18,7 +18,7 @@ static void at_an_ipv6_address(void) {
     relay_close(relay);
 }
 
-/* Refused within `connect_timeout`, with its address and why; nothing is left to clean up. */
+/* An acquire fails within `connect_timeout`, with the address and the reason, and leaves nothing to clean up. */
 static void is_unreachable(const char *url, const char *words) {
     fencepost_client *client = client_of(url);
     fencepost_grant *grant = NULL;
@@ -41,7 +41,7 @@ static void another_kind_of_server(void) {
     is_unreachable(url_of("redis://:pw@", address(ZOOKEEPER), "/3"), words);
 }
 
-/* A server that accepts connections and never answers. It has received no acquire, so a close leaves nothing. */
+/* A server that accepts connections and never replies. The client has sent no acquire, so a close leaves nothing. */
 static void silent_server_has_received_no_acquire(void) {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), with_password;

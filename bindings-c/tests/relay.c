@@ -27,7 +27,7 @@ struct pair {
 
 struct relay {
     pthread_t thread;
-    pthread_mutex_t mutex; /* of what the test may change or ask */
+    pthread_mutex_t mutex; /* protects the members that the test reads or changes */
     char address[64], target[64];
     int64_t delay;
     int connections;
@@ -68,7 +68,7 @@ static void begin_pair(struct relay *relay) {
         end_pair(relay, relay->count - 1);
 }
 
-/* Takes what one end has sent. False: the connection has ended. */
+/* Reads from one end. Returns false if the connection has ended. */
 static bool take(struct relay *relay, struct pair *pair, int from) {
     struct piece *piece = malloc(sizeof *piece);
 
@@ -88,12 +88,12 @@ static bool take(struct relay *relay, struct pair *pair, int from) {
     return true;
 }
 
-/* Gives the client what is due; how long it is until the next, or -1. */
+/* Sends the client the parts that are due. Returns the time until the next part, or -1. */
 static int64_t give(struct pair *pair) {
     struct piece *piece;
 
     while ((piece = pair->first) != NULL && piece->due <= millis()) {
-        /* A client that has gone is noticed by reading. */
+        /* The next read detects a client that has closed the connection. */
         if (send(pair->ends[0], piece->data, (size_t)piece->size, MSG_NOSIGNAL) < 0)
             shutdown(pair->ends[0], SHUT_RDWR);
         if ((pair->first = piece->next) == NULL)

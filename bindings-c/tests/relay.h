@@ -1,4 +1,4 @@
-/* A relay in front of a server, inside the test: it may stand on IPv6, be slow, and lead to another server later. */
+/* A relay in front of a server, inside the test: it may listen on IPv6, delay replies, and switch to another server. */
 #ifndef FENCEPOST_TESTS_RELAY_H
 #define FENCEPOST_TESTS_RELAY_H
 
@@ -6,17 +6,17 @@
 
 struct relay;
 
-/* On a free port of a host, `127.0.0.1` or `::1`; ends the test program where that fails. */
+/* Opens a relay on a free port of a host, `127.0.0.1` or `::1`. Ends the test program on a failure. */
 struct relay *relay_open(const char *host, const char *target);
-/* HOST:PORT, with the brackets that an IPv6 address has in a URL. Valid as long as the relay. */
+/* Returns HOST:PORT, with the brackets of an IPv6 address in a URL. Valid until the relay is closed. */
 const char *relay_address(const struct relay *relay);
-/* Connections that come from now on are for this server. */
+/* Connects new connections to this server. */
 void relay_turn(struct relay *relay, const char *target);
-/* Replies that come from now on are so many milliseconds late. */
+/* Delays new replies by so many milliseconds. */
 void relay_delay(struct relay *relay, int64_t milliseconds);
-/* How many connections have come. */
+/* The number of connections so far. */
 int relay_connections(struct relay *relay);
-/* Ends all of them. */
+/* Closes the relay and its connections. */
 void relay_close(struct relay *relay);
 
 #endif

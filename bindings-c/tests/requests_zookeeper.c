@@ -1,5 +1,5 @@
-/* From commands to what the server then has, and from what libzookeeper says to outcomes: the driver's own objects are
- * linked here, and what they report to the hub is recorded. */
+/* The effects of commands on the server, and the outcomes of libzookeeper's results. This program is linked with the
+ * driver's objects, and records their reports to the hub. */
 #include <poll.h>
 #include <stdarg.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include "idle.h"
 
-/* The last outcomes and notices, as words; changed under the client's lock. */
+/* The last outcomes and notices, as text. Protected by the client's mutex. */
 static char seen[1024];
 
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -156,7 +156,7 @@ static size_t records(void) {
     return count;
 }
 
-/* Whether it has been said so; forgets it then. */
+/* Whether the driver has reported exactly this. If so, clears the record. */
 static bool received(const char *words) {
     bool same;
 
@@ -168,7 +168,7 @@ static bool received(const char *words) {
     return same;
 }
 
-/* What the command with this id has to bring. */
+/* Sends a command, and checks the reports for it. */
 #define BRINGS(words, ...)                                                                                             \
     do {                                                                                                               \
         send_one(&(fencepost_command){__VA_ARGS__});                                                                   \
@@ -205,7 +205,7 @@ static void watched_lists(void) {
         .flags = FENCEPOST_FLAG_WATCH);
     CHECK(zoo_create(driver.handle, (const char *)at("one").data, NULL, -1, &ZOO_OPEN_ACL_UNSAFE, 0, NULL, 0) == ZOK);
     EVENTUALLY(received("1 saw changed "));
-    /* Once. Of a node that is not there, nothing is watched. */
+    /* A watch fires once. A read of a node that does not exist sets no watch. */
     BRINGS(
         "2 children ", .id = 2, .operation = FENCEPOST_OPERATION_CHILDREN, .path = at("one"),
         .flags = FENCEPOST_FLAG_WATCH);
@@ -220,7 +220,7 @@ static void watched_lists(void) {
     end();
 }
 
-/* A machine goes before its read is answered, another one behind it; the third one gets the answer. */
+/* One machine ends before the reply to its read, and another one after it. The third machine gets the watch's event. */
 static void watches_go_with_their_machine(void) {
     fencepost_command command = {.operation = FENCEPOST_OPERATION_GET, .flags = FENCEPOST_FLAG_WATCH};
     uint64_t key;
@@ -263,7 +263,7 @@ static void all_or_nothing(void) {
         "1 children n-0000000000 e n-0000000002 ", .id = 1, .operation = FENCEPOST_OPERATION_MULTI,
         .parts = (const fencepost_part *const[]){&numbered, &plain, &removal, &numbered}, .part_count = 4);
     BRINGS("2 data x v0 ours ", .id = 2, .operation = FENCEPOST_OPERATION_GET, .path = at("n-0000000000"));
-    /* The second part cannot be: nothing of the first is left. */
+    /* The second part fails: the server does not execute the first part either. */
     BRINGS(
         "3 error -101 ", .id = 3, .operation = FENCEPOST_OPERATION_MULTI,
         .parts = (const fencepost_part *const[]){&plain, &missing, &plain}, .part_count = 3);

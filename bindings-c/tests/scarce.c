@@ -1,5 +1,5 @@
-/* A system that gives less than was asked for: random bytes, threads, descriptors. The functions of the C library are
- * the test's own here. */
+/* A system that provides too few random bytes, threads or descriptors. The test replaces these functions of the C
+ * library. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 
 #include "support.h"
 
-/* What Linux before 5.18 gives at once, at most. */
+/* The maximum that Linux before 5.18 returns at once. */
 #define AT_ONCE 256
 
 static bool sparing, interrupted, threadless, full;
@@ -35,7 +35,7 @@ static void random_bytes_come_in_parts(void) {
     int round;
 
     sparing = true;
-    /* Enough for the client to ask for more several times. */
+    /* Enough acquires that the client needs new random bytes several times. */
     for (round = 0; round < 100; round++)
         let_go(hold(client, new_name("random")));
     CHECK(refusals > 0);
@@ -56,7 +56,8 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, body *ru
     return real(thread, attributes, run, argument);
 }
 
-/* Nothing renews then, and the loss says why. When there are threads again, the next grant is renewed. */
+/* Without a thread, the client does not renew, and the loss has the reason. When threads are available again, the
+ * client renews the next grant. */
 static void no_thread_can_be_made(enum family family) {
     const fencepost_options *options = family == REDIS ? FENCEPOST_OPTIONS(.ttl = 3000) : NULL;
     const char *name = new_name("threadless");
@@ -99,7 +100,7 @@ static int descriptors(void) {
     return count;
 }
 
-/* A program that tries again uses up no descriptors. When there are some again, its loop drives the client. */
+/* A program that retries leaks no descriptors. When descriptors are available again, its loop drives the client. */
 static void no_descriptor_is_left_for_a_loop(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     int before, round;
@@ -112,7 +113,7 @@ static void no_descriptor_is_left_for_a_loop(enum family family) {
         CHECK(strstr(fencepost_detail(), "descriptor") != NULL);
     }
     CHECK(descriptors() == before);
-    /* Until then, the client drives itself. */
+    /* Until then, the client's own threads drive it. */
     let_go(hold(client, new_name("full")));
     full = false;
     CHECK(fencepost_client_fd(client) >= 0);
@@ -126,7 +127,7 @@ int main(void) {
         TEST_ON(no_thread_can_be_made, REDIS, label(REDIS));
         TEST_ON(no_descriptor_is_left_for_a_loop, REDIS, label(REDIS));
     }
-    /* The ZooKeeper library with threads does not begin without them. */
+    /* The ZooKeeper library with threads cannot start without threads. */
     if (address(ZOOKEEPER) != NULL && WITH_ST) {
         TEST_ON(no_thread_can_be_made, ZOOKEEPER, label(ZOOKEEPER));
         TEST_ON(no_descriptor_is_left_for_a_loop, ZOOKEEPER, label(ZOOKEEPER));

@@ -1,5 +1,5 @@
 /* Scopes of idempotent operations on the raw hub: the table of options that all languages read, the settings of each
- * request, and results of any bytes. No server is needed. */
+ * request, and results of any bytes. The tests need no server. */
 #include <cjson/cJSON.h>
 
 #include "check.h"
@@ -93,7 +93,7 @@ static fencepost_scope *payments(void) {
     return scope;
 }
 
-/* A machine with these settings, which has begun; frees the settings. Its command's id. */
+/* Begins a machine with these settings, and frees the settings. Returns the id of its command. */
 static uint64_t begin(fencepost_hub *hub, fencepost_settings *settings, uint64_t *key) {
     fencepost_output output = {.size = sizeof output};
     static uint64_t contender[2];
@@ -106,7 +106,7 @@ static uint64_t begin(fencepost_hub *hub, fencepost_settings *settings, uint64_t
     return CHECK(output.kind == FENCEPOST_OUTPUT_KIND_COMMAND) ? output.command->id : 0;
 }
 
-/* What the server says: texts, ended by NULL, and then some bytes. The next event. */
+/* Reports the server's reply: texts, ended by NULL, and then some bytes. Returns the next event. */
 static const fencepost_event *
 answer(fencepost_hub *hub, uint64_t id, const char *const *texts, const uint8_t *bytes, size_t size) {
     static fencepost_output output;

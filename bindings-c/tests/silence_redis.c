@@ -1,4 +1,4 @@
-/* Connections of the program's that fall silent: open, and nothing comes through. */
+/* Connections of the program that become silent: they are open, but nothing arrives. */
 #include <fencepost-redis.h>
 #include <poll.h>
 
@@ -24,7 +24,7 @@ run(fencepost_client *client, struct loop *own, fencepost_attempt *attempt, fenc
 
 #define SILENT "the connection given to fencepost_redis_attach has not answered for 5 s"
 
-/* It is reported by name and left open; when it speaks again, it serves again. */
+/* The client reports the connection, and leaves it open. When it works again, the client uses it again. */
 static void silent_context(void) {
     const char *place, *proxy = proxy_open("redis-1", &place), *name = new_name("silent");
     struct loop own;
@@ -47,7 +47,7 @@ static void silent_context(void) {
     control("id", "proxy-close %s", proxy);
 }
 
-/* What is held over it is lost with its lease, for the same reason. */
+/* A grant on such a connection is lost when its lease ends, with the same reason. */
 static void silent_context_in_a_loop(void) {
     const char *place, *proxy = proxy_open("redis-1", &place);
     struct loop own;

@@ -1,5 +1,5 @@
-/* Servers that fall silent without closing their connections: the client goes to another one in the same session. Each
- * proxy stands for a server. */
+/* Servers that become silent without closing their connections: the client connects to another server in the same
+ * session. Each proxy acts as a server. */
 #include <poll.h>
 
 #include "support.h"
@@ -44,7 +44,7 @@ static int requests(const struct proxy *proxy) {
     return number(control("total", "proxy-count %s", proxy->id));
 }
 
-/* Waits for so long, and returns whether the grant has been kept all the time. */
+/* Waits for so long, and returns whether the grant was held all the time. */
 static bool keeps(fencepost_grant *grant, int millis_) {
     int64_t end = millis() + millis_;
     bool kept = true;
@@ -56,7 +56,7 @@ static bool keeps(fencepost_grant *grant, int millis_) {
     return kept;
 }
 
-/* The server that the client has falls silent so long after a probe, for good. */
+/* The client's server becomes silent for good, at this time after a probe. */
 static void silence(int phase) {
     struct proxy proxies[2];
     char name[128];
@@ -76,7 +76,7 @@ static void silence(int phase) {
     poll(NULL, 0, phase);
     CHECK(control("held", "proxy-hold %s", proxies[silent].id) != NULL);
     CHECK(keeps(grant, 15000));
-    /* Proved again and again, through the other one. */
+    /* The client confirms the session again and again, through the other server. */
     CHECK(fencepost_grant_is_valid(grant) && connections(&proxies[!silent]) == 1);
     CHECK_RESULT(fencepost_acquire(other, name, BRIEF, &none), FENCEPOST_RESULT_TIMEOUT);
     CHECK_RESULT(fencepost_extend(grant), FENCEPOST_OK);
@@ -99,7 +99,7 @@ static void silent_before_a_probe(void) {
     silence(BETWEEN - 200);
 }
 
-/* The server restarts, and leaves two connections without an answer to their handshake. */
+/* The server restarts, and does not reply to the handshakes of two connections. */
 static void handshakes_without_an_answer(void) {
     fencepost_client *client;
     fencepost_grant *grant;
@@ -118,7 +118,7 @@ static void handshakes_without_an_answer(void) {
     proxies_close(&proxy, 1);
 }
 
-/* Of two servers one goes, and the other one, and the first one comes back: no server is left out. */
+/* Of two servers, one stops, then the other one, and the first one starts again: the client tries every server. */
 static void every_server_is_tried(void) {
     struct proxy proxies[2];
     fencepost_client *client;

@@ -1,4 +1,4 @@
-/* Locks that are one node, without a line. */
+/* Locks that are one node, without a queue. */
 #include <poll.h>
 #include <signal.h>
 
@@ -24,7 +24,7 @@ static void excludes_and_is_waited_for(enum family family) {
         CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempts[i]), FENCEPOST_OK);
     CHECK_RESULT(fencepost_extend(grant), FENCEPOST_OK);
     let_go(grant);
-    /* All of them get it, one at a time, in any order. */
+    /* All of them get the lock, one at a time, in any order. */
     for (left = 3; left > 0; left--) {
         int64_t end = millis() + LONG;
         grant = NULL;
@@ -42,7 +42,7 @@ static void excludes_and_is_waited_for(enum family family) {
         let_go(grant);
     }
     fencepost_lock_free(lock);
-    /* With an owner as well. */
+    /* Also with an owner. */
     grant = hold_with(mine, name, FENCEPOST_OPTIONS(.unfair = true, .owner = "x"));
     again = hold_with(mine, name, FENCEPOST_OPTIONS(.unfair = true, .owner = "x"));
     CHECK(fencepost_grant_fence(again) == fencepost_grant_fence(grant));
@@ -75,13 +75,13 @@ static void is_looked_at_and_broken(enum family family) {
     CHECK_RESULT(fencepost_lock_contenders(lock, &list), FENCEPOST_OK);
     NEED(fencepost_contenders_count(list) == 1);
     holder = fencepost_contenders_at(list, 0);
-    /* The name is the node's. */
+    /* The node has the name of the lock. */
     snprintf(path, sizeof path, "/%s", name);
     CHECK(strcmp(holder->node, path) == 0 && strstr(holder->identifier, "till 8") != NULL);
     CHECK(holder->holds && !holder->shared && holder->fence == fencepost_grant_fence(grant));
     CHECK_RESULT(fencepost_lock_break(lock, holder), FENCEPOST_OK);
     CHECK_RESULT(fencepost_attempt_wait(attempt, &next), FENCEPOST_OK);
-    /* It learns of it at the next confirmation of the session, at the latest. */
+    /* The holder detects the break at the next confirmation of the session, at the latest. */
     CHECK_RESULT(fencepost_extend(grant), FENCEPOST_RESULT_DELETED);
     CHECK_RESULT(fencepost_lock_break(lock, holder), FENCEPOST_RESULT_NO_CONTENDER);
     CHECK(fencepost_grant_is_valid(next));
@@ -94,7 +94,7 @@ static void is_looked_at_and_broken(enum family family) {
     close_client(other);
 }
 
-/* Another process holds it, and is killed: its session ends, and who waits gets the lock. */
+/* Another process holds the lock, and is killed: its session ends, and the waiter gets the lock. */
 static void a_killed_holder(void) {
     const char *short_url = url(ZOOKEEPER, "?session_timeout=3000"), *name = new_name("killed");
     fencepost_client *client = client_of(url(ZOOKEEPER, ""));

@@ -1,4 +1,4 @@
-/* Single steps on a real Redis, and what a program may do wrong with idempotent operations. */
+/* Single steps on a real Redis, and wrong uses of idempotent operations. */
 #include "idempotency.h"
 
 static void tokens_are_consumed_once(void) {
@@ -127,7 +127,7 @@ static void bad_requests_are_refused(void) {
     CHECK_RESULT(fencepost_complete(NULL, NULL, 0), FENCEPOST_RESULT_NULL_POINTER);
     let_go(lock);
 
-    /* What was not sent has not ended the claim. */
+    /* Refused calls send nothing, and do not end the claim. */
     claim = claim_of(payments, key);
     CHECK_FAULT(fencepost_complete(claim, large, sizeof large), FENCEPOST_RESULT_INVALID_OPTION, "1000000");
     CHECK_RESULT(fencepost_complete(claim, NULL, 1), FENCEPOST_RESULT_NULL_POINTER);
@@ -148,7 +148,7 @@ static void bad_requests_are_refused(void) {
 static void a_record_that_cannot_be_read_stays(void) {
     fencepost_client *client = client_of(url(REDIS, ""));
     fencepost_idempotency *payments = scope_with(client, NULL);
-    const char *key = strrchr(new_name("corrupt"), '/') + 1; /* what stands for itself in a key of Redis */
+    const char *key = strrchr(new_name("corrupt"), '/') + 1; /* a part that is the same in a Redis key */
     fencepost_grant *claim = NULL;
     redisReply *reply = redis("HSET fencepost:{c-tests/%s} format 99 state done", key);
 

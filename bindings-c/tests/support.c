@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A few buffers in turn, so that one expression may use several texts. */
+/* Returns one of several buffers in turn, so that one expression may use several texts. */
 static char *buffer(void) {
     static char buffers[16][1024];
     static int next;

@@ -1,4 +1,4 @@
-/* Control over memory:NAME: what clients see of it. */
+/* Control over memory:NAME, and its effects on clients. */
 #include <fencepost-testing.h>
 
 #include "support.h"
@@ -21,7 +21,7 @@ static void pair_free(struct pair *pair) {
     fencepost_memory_server_free(pair->server);
 }
 
-/* What the server says of a client, in a copy. */
+/* A copy of the server's report of a client. */
 static fencepost_memory_session session_of(const struct pair *pair, const fencepost_client *client) {
     fencepost_memory_report *report = NULL;
     const fencepost_memory_session *one;

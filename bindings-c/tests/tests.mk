@@ -47,8 +47,8 @@ LINK_given_redis := -lfencepost-redis
 LINK_silence_redis := -lfencepost-redis
 LINK_given_redis_tls := -lfencepost-redis -lhiredis_ssl
 
-# The tests' own ZooKeeper handles are of the library with threads. Where its names are in the program for all to see, fencepost takes that
-# library too; where they are hidden in it, the one without threads.
+# The tests' own ZooKeeper handles use the library with threads. If the program exports its names, fencepost uses that library, too; if the
+# program hides them, fencepost uses the library without threads.
 THREADED_attach := yes
 THREADED_given_zookeeper := yes
 THREADED_bad_input := yes
@@ -83,8 +83,8 @@ $(TESTS)/header: tests/header.cc $(SHARED) $(HEADERS)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++11 -DTHREADED $(WARNINGS) $(CXXFLAGS) $(SANITIZE) -Iinclude $< $(LINK) -lfencepost-client -lfencepost -o $@
 
-# What the driver writes, with the library without threads and with the other one: the driver itself, without the tests' own handles, which are
-# of the library with threads.
+# The writes of the driver, with each of the two ZooKeeper libraries. These programs contain the driver, and not the tests' own handles,
+# which use the library with threads.
 WRAP_writes := $(foreach function,created children data done error failed,-Wl,--wrap=fencepost_hub_$(function))
 BUILD_writes = $(COMPILE) -D_GNU_SOURCE -Iinclude $< $(1) $(LINK) -lfencepost-client -lfencepost $(WRAP_writes) -o $@
 $(TESTS)/writes_zookeeper: tests/writes_zookeeper.c tests/check.h tests/idle.h $(OBJECTS_zookeeper-st) $(SHARED)
@@ -102,7 +102,7 @@ $(TESTS)/static: examples/blocking.c $(CORE) $(STATIC) $(HEADERS)
 	    $(LIB)/libfencepost-zookeeper.a $(LIB)/libfencepost-redis.a $(LIB)/libfencepost-client.a $(LIB)/libfencepost.a \
 	    -lzookeeper_mt -lhiredis -ldl -lm -o $@
 
-# Linked as `pkg-config --static` says, where there are archives of ours only.
+# Linked with the flags of `pkg-config --static`, if only archives of fencepost are installed.
 STATIC_ROWS := redis zookeeper $(if $(filter yes,$(ZOOKEEPER_ST)),zookeeper-st)
 $(STATIC_ROWS:%=$(TESTS)/static-%): $(TESTS)/static-%: examples/blocking.c $(CORE) $(STATIC) $(PKGCONFIG) $(HEADERS:include/%=$(INCLUDE)/%)
 	@mkdir -p $(@D) $(OBJ)/archives/lib
@@ -116,7 +116,7 @@ $(TESTS)/two_rust_libraries: tests/two_rust_libraries.c tests/other_library.rs $
 	$(RUSTC) --crate-type staticlib -O tests/other_library.rs -o $(OBJ)/libother.a
 	$(COMPILE) -Iinclude $< $(LIB)/libfencepost-client.a $(LIB)/libfencepost.a $(OBJ)/libother.a -ldl -lm -o $@
 
-# Examples, built as their own comments say.
+# Examples, built with the commands in their comments.
 $(BUILD)/examples/%: examples/%.c $(SHARED) $(PKGCONFIG) $(HEADERS:include/%=$(INCLUDE)/%)
 	@mkdir -p $(@D)
 	$(CC) -std=c99 $(WARNINGS) $(CFLAGS) $(SANITIZE) $< -o $@ -Wl,-rpath,$(abspath $(LIB)) \
@@ -137,7 +137,7 @@ PROGRAMS := $(SUITES:%=$(TESTS)/%) $(TESTS)/transcripts $(TESTS)/header $(TESTS)
 .PHONY: test-programs test test-small test-crowds test-install test-local test-valgrind test-asan test-tsan check-hiredis
 test-programs: check-hiredis $(PROGRAMS) $(EXAMPLES)
 
-# The oldest hiredis that is supported is the system's. On a system with a later one, make fails and says so.
+# The oldest hiredis that is supported is the system's. On a system with a later one, make fails with a message about it.
 HIREDIS_EXPECTED := $(if $(HIREDIS),1.,0.14)
 check-hiredis:
 	@found=$$(printf '#include <hiredis/hiredis.h>\nHIREDIS_MAJOR.HIREDIS_MINOR\n' | \
@@ -146,10 +146,10 @@ check-hiredis:
 	    echo "the tests need hiredis $(HIREDIS_EXPECTED) $(if $(HIREDIS),in $(HIREDIS),as the system's: install libhiredis-dev of Debian 12), and find $${found:-none}" >&2; \
 	    exit 1 ;; esac
 
-# All suites, LINES of them beside each other, each line with servers of its own. Crowds come last and one at a time: a server that has
-# little of the processor does not release two thousand locks within the time of a close.
+# Runs all suites, LINES of them in parallel, each line with its own servers. Crowds run last and one at a time: a server with too little
+# processor time does not release two thousand locks within the time limit of a close.
 LINES ?= 3
-# `install` looks at what is shipped, which no sanitizer is in.
+# `install` checks the shipped libraries, which are built without sanitizers.
 EVERY = $(addprefix $(TESTS)/,$(if $(SANITIZE),,install) $(notdir $(PROGRAMS)) examples) $(NEWEST:%=$(BUILD)-newest/tests/%)
 CROWDS = $(foreach suite,$(EVERY),$(if $(filter crowd%,$(notdir $(suite))),$(suite)))
 test: test-small test-crowds
@@ -158,7 +158,7 @@ test-small: test-programs newest-programs
 test-crowds: test-programs newest-programs
 	$(PYTHON) tests/lines 1 $(CROWDS)
 
-# The installed tree, without servers.
+# Tests the installed tree, without servers.
 test-install: all
 	tests/run $(TESTS) install
 
@@ -166,13 +166,13 @@ test-install: all
 test-local: test-programs
 	tests/run $(TESTS) hub addresses options limits scopes fuzz fuzz_values transcripts header two_rust_libraries
 
-# The same under memcheck. (The faults take their time even without it.)
+# The same under memcheck. The tests of faults are slow even without it.
 test-valgrind: test-programs
 	RUNNER="valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,possible \
 	    --child-silent-after-fork=yes --suppressions=tests/valgrind.supp" \
 	    $(PYTHON) ../tests/servers run -- tests/run $(TESTS) $(filter-out static static-% header,$(notdir $(PROGRAMS)))
 
-# What concerns Redis with the newest hiredis, beside the oldest that is supported, which is the system's.
+# The tests of Redis with the newest hiredis. The other tests use the system's hiredis, which is the oldest supported version.
 NEWEST := given_redis given_redis_tls idempotency ends single_steps attach turns close client wakes late overdue crowd bad_input event_loop threads verdicts_redis faults_redis silence_redis \
     failover_redis reach_redis $(if $(filter yes,$(TLS)),tls)
 HIREDIS_NEWEST := $(abspath ../build/hiredis)
@@ -184,13 +184,13 @@ newest-programs:
 test-newest: newest-programs
 	$(PYTHON) tests/lines $(LINES) $(NEWEST:%=$(BUILD)-newest/tests/%)
 
-# The same with the C libraries built for AddressSanitizer and UndefinedBehaviorSanitizer, in a folder of their own. Their dlopen does not
-# look where our libraries lie.
+# The same with the C libraries built for AddressSanitizer and UndefinedBehaviorSanitizer, in a separate folder. With AddressSanitizer,
+# dlopen does not search the folder of our libraries.
 test-asan:
 	LD_LIBRARY_PATH=$(abspath $(BUILD)-asan/lib) $(MAKE) BUILD=$(BUILD)-asan \
 	    SANITIZE="-fsanitize=address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=undefined" test
 
-# What threads share, with the C libraries built for ThreadSanitizer: those tests that run threads.
+# The tests that use threads, with the C libraries built for ThreadSanitizer.
 THREADED_TESTS := client wakes faults_zookeeper silence_zookeeper watches_zookeeper threads crowd late overdue close close_again
 THREADED_TESTS += $(THREADED_TESTS:%=%-threaded) crowd-given given_zookeeper given_redis faults_redis idempotency ends
 test-tsan:

@@ -1,4 +1,4 @@
-/* Threads that do what threads do: wait for the same thing, and are cancelled. */
+/* Threads that wait for the same attempt, and threads that are cancelled. */
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ static void *wait_for_it(void *argument) {
     return NULL;
 }
 
-/* One of them gets the grant, and frees it while the others wake up. */
+/* One thread gets the grant, and frees it while the others wake up. */
 static void one_attempt_is_waited_for_by_several(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     const char *name = new_name("several");
@@ -44,7 +44,7 @@ static void one_attempt_is_waited_for_by_several(enum family family) {
         CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
         for (i = 0; i < 4; i++)
             pthread_create(&waiters[i].thread, NULL, wait_for_it, &waiters[i]);
-        poll(NULL, 0, round); /* sooner or later: some of them may not wait yet */
+        poll(NULL, 0, round); /* a different time in each round: some threads may not wait yet */
         let_go(held);
         for (granted = 0, i = 0; i < 4; i++) {
             pthread_join(waiters[i].thread, NULL);
@@ -64,7 +64,7 @@ struct call {
     fencepost_client *client;
     const char *name;
     int64_t timeout;
-    fencepost_result result; /* PENDING: it has not come back */
+    fencepost_result result; /* PENDING: the call has not returned */
 };
 
 static void *acquire_it(void *argument) {
@@ -78,7 +78,7 @@ static void *acquire_it(void *argument) {
     return call;
 }
 
-/* The call ends as it would have ended, and the cancellation acts behind it. No other thread notices. */
+/* The call ends as usual, and the cancellation takes effect after it. Other threads are not affected. */
 static void cancelled_thread_harms_nobody(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     const char *name = new_name("cancelled");
@@ -104,7 +104,7 @@ static void cancelled_thread_harms_nobody(enum family family) {
     CHECK(millis() - start < LONG);
 }
 
-/* What a thread does when it is cancelled: it gives the call's result. */
+/* The call of a thread that is cancelled, and its result. */
 struct deed {
     fencepost_client *client;
     const char *name;
@@ -142,7 +142,7 @@ static fencepost_result closes(struct deed *deed) {
     return fencepost_close(deed->client);
 }
 
-/* What the thread begins with, and how the call ends. */
+/* The preparation for each call, and its expected result. */
 static const struct {
     const char *name;
     fencepost_result (*call)(struct deed *deed);
@@ -197,7 +197,7 @@ static void cancel_in(fencepost_client *shared, enum family family, size_t i, in
         fencepost_client_free(client);
 }
 
-/* Cancelled again and again, wherever it is, in every call that waits: the call is finished first. */
+/* Cancels a thread again and again, at any point of every call that waits: the call finishes first. */
 static void cancelled_anywhere(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     size_t i;
@@ -221,7 +221,7 @@ static int connected, done;
 static void *connect_cancelled(void *argument) {
     fencepost_client *client = NULL;
 
-    pthread_cancel(pthread_self()); /* it acts at the next cancellation point */
+    pthread_cancel(pthread_self()); /* it takes effect at the next cancellation point */
     if (fencepost_connect(target, &client) == FENCEPOST_OK) {
         __atomic_add_fetch(&connected, 1, __ATOMIC_SEQ_CST);
         fencepost_client_free(client);
@@ -230,7 +230,7 @@ static void *connect_cancelled(void *argument) {
     return argument;
 }
 
-/* On a thread of its own, so that a lock of the library's that stays taken fails the test and does not end it. */
+/* Runs on a separate thread: if a mutex of the library stays locked, the test fails, and does not hang. */
 static void *connect_and_fork(void *argument) {
     fencepost_client *client = NULL;
     pid_t child;

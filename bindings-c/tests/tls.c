@@ -1,4 +1,4 @@
-/* Redis by TLS: who is trusted, and that nothing goes past it. */
+/* Redis over TLS: which servers the client trusts, and that it sends nothing without TLS. */
 #include <poll.h>
 #include <pthread.h>
 
@@ -19,12 +19,12 @@ static const char *trusted(void) {
     return secure(place(), "FENCEPOST_REDIS_TLS_CA");
 }
 
-/* The same server, under another name or number. */
+/* The address of the same server, with another host name or IP address. */
 static const char *at_host(const char *host) {
     return url_of(host, strchr(place(), ':'), "");
 }
 
-/* The last number in the server's answer to redis-cli; -1: none. */
+/* The last number in the server's reply to redis-cli; -1 if there is none. */
 static long asked(const char *question, const char *name, const char *rest) {
     char command[8192], line[256];
     long number = -1;
@@ -88,7 +88,7 @@ static void waiter_is_told(void) {
     close_client(client);
 }
 
-/* More than one record, and more than fits into the socket at once. */
+/* More data than one TLS record, and than the socket accepts at once. */
 static void long_texts(void) {
     static char name[4096];
     fencepost_client *client = client_of(trusted());
@@ -102,7 +102,7 @@ static void long_texts(void) {
     close_client(client);
 }
 
-/* Without the acquire timeout for a server that is not there. */
+/* An acquire fails at once, without the wait for a first connection. */
 static void nobody_vouches(void) {
     const char *const rows[][2] = {
         {secure(place(), "FENCEPOST_REDIS_TLS_OTHER_CA"), "certificate"},
@@ -170,7 +170,7 @@ static void cut_and_healed(void) {
     control("id", "proxy-close %s", proxy);
 }
 
-/* A server that is connected to and says nothing: the loop turns on, and the handshake is gone on with later. */
+/* A server accepts the connection and does not reply: the loop is not blocked, and the handshake continues later. */
 static void handshake_in_a_loop(void) {
     const char *at = NULL, *proxy = proxy_open("redis-tls", &at);
     fencepost_client *client = client_of(secure(at, "FENCEPOST_REDIS_TLS_CA"));

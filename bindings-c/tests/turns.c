@@ -1,15 +1,16 @@
-/* An event loop turns when there is something to do, and not because the program asks. */
+/* An event loop turns only when there is something to do, and not because the program calls getters. */
 #include <fencepost-redis.h>
 #include <poll.h>
 
 #include "loop.h"
 #include "support.h"
 
-/* How long a loop is watched (ms), and how often it may turn meanwhile: renewals, pings, polls of a waiter. */
+/* How long the test watches a loop (ms), and the maximum number of turns: for renewals, pings, and polls of a waiter.
+ */
 #define WATCHED 3000
 #define MOST_TURNS 100
 
-/* One turn as the header says it. */
+/* One turn, as the header describes it. */
 static void turn(fencepost_client *client, int descriptor) {
     struct pollfd source = {descriptor, POLLIN, 0};
     int timeout = fencepost_client_timeout(client);
@@ -37,7 +38,7 @@ static void asking_turns_no_loop(enum family family) {
     int descriptor = fencepost_client_fd(client), turns;
     int64_t end;
 
-    /* Waiting, with the question what has become of it in each turn. */
+    /* The program waits, and calls finish in each turn. */
     CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
     for (turns = 0, end = millis() + WATCHED; millis() < end && turns <= MOST_TURNS; turns++) {
         turn(client, descriptor);
@@ -48,7 +49,7 @@ static void asking_turns_no_loop(enum family family) {
     grant = granted(client, descriptor, attempt, LONG);
     NEED(grant != NULL);
     fencepost_attempt_free(attempt);
-    /* Holding, with the question whether it is lost. */
+    /* The program holds, and calls getters in each turn. */
     for (turns = 0, end = millis() + WATCHED; millis() < end && turns <= MOST_TURNS; turns++) {
         turn(client, descriptor);
         CHECK(!fencepost_grant_is_lost(grant));
@@ -64,7 +65,7 @@ static void asking_turns_no_loop(enum family family) {
     close_client(client);
 }
 
-/* The same in the loop of the caller's connections. */
+/* The same in the loop of the program's connections. */
 static void asking_turns_no_callers_loop(void) {
     struct loop commands, subscriptions, *loops[2] = {&commands, &subscriptions};
     fencepost_attempt *attempt = NULL;

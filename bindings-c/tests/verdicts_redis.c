@@ -1,5 +1,5 @@
-/* From what hiredis says to outcomes, row by row: the driver's own objects are linked here, and what they report to the
- * hub is written down. */
+/* The outcomes of hiredis's replies and errors, row by row. This program is linked with the driver's objects, and
+ * records their reports to the hub. */
 #include <fencepost-redis.h>
 #include <poll.h>
 
@@ -7,10 +7,10 @@
 #include "loop.h"
 #include "support.h"
 
-/* The last outcome, as a word. */
+/* The last outcome, as text. */
 static char reply_text[512];
 static int gone, confirmed;
-/* Whether the hub is given what no script answers. */
+/* Whether the hub gets a reply that no script returns. */
 static bool mangled;
 static const fencepost_reply odd = {.kind = FENCEPOST_REPLY_KIND_INTEGER, .integer = 5};
 
@@ -146,7 +146,7 @@ static void a_lost_connection_is_unknown(void) {
     let_go(grant);
     CHECK(control("held", "proxy-hold %s", proxy) != NULL);
     CHECK(control("total", "proxy-reset %s", proxy) != NULL);
-    CHECK(fencepost_client_fd(client) >= 0); /* from here on nothing happens unless we say so */
+    CHECK(fencepost_client_fd(client) >= 0); /* from now on, only this thread drives the client */
     CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
     EVENTUALLY(atoi(control("total", "proxy-count %s", proxy)) > 0);
     reply_text[0] = '\0';
@@ -169,7 +169,7 @@ static void silence_is_unknown(void) {
     let_go(hold(client, new_name("x")));
     CHECK(control("held", "proxy-hold %s", proxy) != NULL);
     reply_text[0] = '\0';
-    /* Longer than an answer may take; then the connection is given up, and another one made. */
+    /* Longer than the limit for a reply: the driver then ends the connection, and makes another one. */
     CHECK_RESULT(fencepost_acquire(client, new_name("x"), 6500, &grant), FENCEPOST_RESULT_UNREACHABLE);
     CHECK(strcmp(reply_text, "unknown") == 0);
     CHECK(control("held", "proxy-pass %s", proxy) != NULL);
@@ -193,7 +193,7 @@ static void an_ended_connection_of_the_owner_is_closed(void) {
     close_client(client);
 }
 
-/* A lock that is held, and one who waits for it through a proxy and listens. */
+/* A held lock, and a waiter with a subscription through a proxy. */
 struct listening {
     const char *proxy;
     fencepost_client *mine, *other;
@@ -215,7 +215,7 @@ static void listen_behind_a_proxy(struct listening *here) {
     EVENTUALLY(confirmed == 1);
 }
 
-/* The holder leaves, and the waiter gets the lock. */
+/* The holder releases the lock, and the waiter gets it. */
 static void hand_over_and_end(struct listening *here) {
     fencepost_grant *grant = NULL;
 
@@ -238,7 +238,7 @@ static void a_lost_subscription_is_gone(void) {
     hand_over_and_end(&here);
 }
 
-/* How many connections that listen have last been used for a PING. */
+/* The number of connections with subscriptions whose last command was a PING. */
 static int pinging(void) {
     redisReply *reply = redis("CLIENT LIST TYPE pubsub");
     const char *at = reply->str;
@@ -252,12 +252,12 @@ static int pinging(void) {
     return count;
 }
 
-/* The connection is open, and nothing comes through: the server is asked for a word, and given up. */
+/* The connection is open, but nothing arrives: the driver sends a PING, and then ends the connection. */
 static void a_silent_subscription_is_gone(void) {
     struct listening here;
 
     listen_behind_a_proxy(&here);
-    /* While the server answers, a quiet subscription stays. */
+    /* While the server replies, a quiet subscription stays. */
     EVENTUALLY(pinging() == 1);
     CHECK(gone == 0);
     CHECK(control("id", "proxy-hold %s", here.proxy) != NULL);
@@ -267,7 +267,7 @@ static void a_silent_subscription_is_gone(void) {
     hand_over_and_end(&here);
 }
 
-/* The number of the connection that has last sent a script; 0: there is none. */
+/* The number of the connection that last sent a script; 0 if there is none. */
 static long scripts_connection(void) {
     redisReply *reply = redis("CLIENT LIST");
     const char *line = reply->str, *command;
@@ -290,7 +290,7 @@ static bool is_connected(long number) {
     return found;
 }
 
-/* Behind the same address may be the new primary: it is resolved again, on a new connection. */
+/* The address may now lead to the new primary, so the driver resolves it again for a new connection. */
 static void a_replicas_connection_is_given_up(void) {
     fencepost_client *client = client_of(url(REDIS, ""));
     fencepost_attempt *attempt = NULL;
@@ -325,7 +325,7 @@ static void an_error_to_a_subscription_is_an_answer(void) {
     CHECK_RESULT(fencepost_lock_new(other, name, &lock), FENCEPOST_OK);
     CHECK_RESULT(fencepost_lock_acquire_start(lock, LONG, &attempt), FENCEPOST_OK);
     EVENTUALLY(strstr(reply_text, "-NOPERM") != NULL);
-    /* Without messages it asks again and again. */
+    /* Without messages, the waiter polls again and again. */
     let_go(held);
     CHECK_RESULT(fencepost_attempt_wait(attempt, &grant), FENCEPOST_OK);
     CHECK(fencepost_release(grant) != FENCEPOST_RESULT_RELEASE_UNCONFIRMED);

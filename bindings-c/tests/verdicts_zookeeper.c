@@ -46,7 +46,7 @@ static void completions(void) {
 
 static void refusals(void) {
     static const struct row rows[] = {
-        {ZOK /* not connected: it was not even asked */, VERDICT_NOT_SENT},
+        {ZOK /* not connected: the driver did not call it */, VERDICT_NOT_SENT},
         {ZBADARGUMENTS, VERDICT_ANSWER},
         {ZUNIMPLEMENTED, VERDICT_ANSWER},
         {ZMARSHALLINGERROR, VERDICT_NOT_SENT},

@@ -1,4 +1,4 @@
-/* A thread that waits for a lock, and what one holds shortly. */
+/* A thread that waits for a lock, and a lock with a short lease. */
 #ifndef FENCEPOST_TESTS_WAITING_H
 #define FENCEPOST_TESTS_WAITING_H
 
@@ -16,10 +16,11 @@ struct waiter {
 };
 
 void start_waiting(struct waiter *waiter, fencepost_client *client, const char *name);
-/* The same, and returns when the waiter waits behind the holder: what happens to the server happens after that. */
+/* The same; but returns only when the waiter waits behind the holder, so that a fault of the server comes after that.
+ */
 void start_waiting_behind(
     struct waiter *waiter, enum family family, fencepost_client *holder, fencepost_client *client, const char *name);
-/* The waiter has got the lock, and gives it back. */
+/* Checks that the waiter gets the lock, and releases it. */
 void gets_it(struct waiter *waiter);
 
 /* Holds a lock with a lease of so many milliseconds (Redis). */

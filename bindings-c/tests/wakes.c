@@ -1,4 +1,4 @@
-/* Which threads wake: counted, not timed. */
+/* Which threads wake up. The tests count the wake-ups, and do not measure times. */
 #include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
@@ -26,7 +26,7 @@ static void *wait_for_it(void *argument) {
     return NULL;
 }
 
-/* How often a thread of this process has gone to sleep. */
+/* The number of sleeps of one thread of this process. */
 static long sleeps_of(pid_t thread) {
     char place[64], line[128];
     long sleeps = 0, one;
@@ -43,7 +43,7 @@ static long sleeps_of(pid_t thread) {
     return sleeps;
 }
 
-/* How often the other threads of this process have gone to sleep. */
+/* The number of sleeps of the other threads of this process. */
 static long sleeps_of_others(void) {
     DIR *tasks = opendir("/proc/self/task");
     const struct dirent *task;
@@ -59,7 +59,7 @@ static long sleeps_of_others(void) {
     return all;
 }
 
-/* Whether the other threads slept on while this one took one grant after the other. */
+/* Whether the other threads did not wake up while this one acquired one lock after the other. */
 static bool others_sleep_on(fencepost_client *client, const char *name) {
     int64_t began = millis();
     long before = sleeps_of_others();
@@ -70,15 +70,15 @@ static bool others_sleep_on(fencepost_client *client, const char *name) {
     return sleeps_of_others() - before < 100 + (millis() - began) / 4;
 }
 
-/* The thread that renews has nothing to do, and is left alone; where it also listens, it looks now and then whether the
- * program has become quiet. On a busy machine the program may look quiet, so it has some tries. */
+/* The background thread has nothing to do, and is not woken. If it also listens, it checks from time to time whether
+ * the program has stopped making calls. A slow machine may look like this, so the test has several tries. */
 static void one_after_the_other_wakes_no_thread(enum family family) {
     fencepost_client *client = client_of(url(family, ""));
     const char *name = new_name("quiet");
     bool sleep_on = false;
     int tries;
 
-    let_go(hold(client, name)); /* starts the thread, and connects */
+    let_go(hold(client, name)); /* starts the background thread, and connects */
     for (tries = 0; tries < 5 && !sleep_on; tries++)
         sleep_on = others_sleep_on(client, name);
     CHECK(sleep_on);
@@ -96,7 +96,7 @@ static long sleeps_of_all(const struct waiter *waiters) {
     return all;
 }
 
-/* Threads that wait for other locks sleep on, except for the one that looks after the client meanwhile. */
+/* Threads that wait for other locks do not wake up, except for the one that drives the client meanwhile. */
 static void an_answer_wakes_whom_it_concerns(enum family family) {
     fencepost_client *holder = client_of(url(family, "")), *client = client_of(url(family, ""));
     struct waiter waiters[WAITERS] = {{0}};
@@ -130,8 +130,8 @@ static void an_answer_wakes_whom_it_concerns(enum family family) {
     close_client(holder);
 }
 
-/* One waiter looks at the timers for all of them; when it goes, another one does. Here they go in the order in which
- * they have come, then in the opposite order. */
+/* One waiter handles the timers for all waiters; when it ends, another one does. Here they end in the order in which
+ * they came, and then in the opposite order. */
 static void timers_are_handed_over(enum family family) {
     fencepost_client *holder = client_of(url(family, "")), *client = client_of(url(family, ""));
     const char *name = new_name("timers");
@@ -158,7 +158,7 @@ static void timers_are_handed_over(enum family family) {
 
 static int stuck[2], freed[2];
 
-/* Holds its thread up until another one writes to the pipe. */
+/* Blocks its thread until another one writes to the pipe. */
 static void hold_up(int number) {
     char byte = 0;
 
@@ -180,7 +180,7 @@ static void *read_it(void *argument) {
 
 #define HELD_UP 3
 
-/* All readers get their grants at once. The first ones are in a signal handler. */
+/* All readers get their grants at the same time. The first ones are in a signal handler. */
 static void threads_that_are_held_up_hold_up_no_other(void) {
     fencepost_client *client = client_of("memory:");
     struct sigaction action = {.sa_handler = hold_up}, before;
@@ -228,7 +228,7 @@ int main(void) {
         TEST_ON(an_answer_wakes_whom_it_concerns, family, label(family));
         TEST_ON(timers_are_handed_over, family, label(family));
         if (family == REDIS ||
-            (family == ZOOKEEPER && !is_threaded())) /* libzookeeper_mt reads in a thread of its own */
+            (family == ZOOKEEPER && !is_threaded())) /* libzookeeper_mt has its own thread for reads */
             TEST_ON(one_after_the_other_wakes_no_thread, family, label(family));
     }
     return check_close();

@@ -1,6 +1,5 @@
-/* The watches of contenders that have ended: nothing of them stays in libzookeeper's table. (What an owner's other
- * holds need does stay.) Every event of a watch that reaches the driver goes through this program on its way to the
- * hub, and is counted. */
+/* The watches of contenders that have ended do not stay in libzookeeper's table. (Watches that other holds of an owner
+ * need do stay.) The test counts every watch event that the driver reports to the hub. */
 #include <dlfcn.h>
 
 #include "support.h"
@@ -18,8 +17,8 @@ fencepost_result fencepost_hub_watch(fencepost_hub *hub, uint64_t now, uint64_t 
     return next(hub, now, id, session, event);
 }
 
-/* Waits, so that a watch is set, and gives up. The server answers in order: what it answers to others in several steps
- * comes behind that. */
+/* Waits until a watch is set, and then cancels. The server replies in order, so the replies to later requests come
+ * after the reply to this one. */
 static void give_up(fencepost_client *client, fencepost_lock *lock) {
     fencepost_attempt *attempt = NULL;
     fencepost_grant *none = NULL;
@@ -50,35 +49,35 @@ static void who_gives_up_leaves_no_watch(const fencepost_options *options) {
         give_up(other, lock);
     before = __atomic_load_n(&events, __ATOMIC_RELAXED);
     let_go(grant);
-    /* The one that still waits gets the notice of the same node or list. */
+    /* The remaining waiter gets the event of the same node or list. */
     CHECK_RESULT(fencepost_attempt_wait(attempt, &grant), FENCEPOST_OK);
     let_go(grant);
     fencepost_attempt_free(attempt);
     fencepost_lock_free(lock);
     close_client(client);
     close_client(other);
-    /* Its own, and those of the holders. */
+    /* Only the events of this waiter and of the holders. */
     CHECK(__atomic_load_n(&events, __ATOMIC_RELAXED) - before < MANY / 5);
 }
 
-/* All of them watch the holder's one node. */
+/* All waiters watch the holder's node. */
 static void of_a_node(void) {
     who_gives_up_leaves_no_watch(FENCEPOST_OPTIONS(.unfair = true));
 }
 
-/* All of them watch the first waiter's node, but for that one. */
+/* All waiters except the first one watch the first waiter's node. */
 static void of_a_queue(void) {
     who_gives_up_leaves_no_watch(NULL);
 }
 
-/* The watches that stand in the line of a semaphore, and that on the list of its permits. */
+/* The watches in the queue of a semaphore, and the watch on the list of its permits. */
 static void of_a_list(void) {
     who_gives_up_leaves_no_watch(FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SEMAPHORE, .permits = 1));
 }
 
-/* An owner's first hold ends, and the others still learn what the server says of their grant. */
+/* An owner's first hold ends, and the other holds still get the events of their grant. */
 static void what_a_further_grant_watches_outlives_the_first(void) {
-    /* With this session, the client would notice without a watch only after the test. */
+    /* With this session timeout, the client would detect the loss without a watch only after the test. */
     fencepost_client *mine = client_of(url(ZOOKEEPER, "?session_timeout=720000")),
                      *other = client_of(url(ZOOKEEPER, ""));
     const char *name = new_name("watches");

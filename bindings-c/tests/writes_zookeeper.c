@@ -1,6 +1,5 @@
-/* Several writes with versions and data, and what a server says of each that cannot be: with the library without
- * threads, and with the other one. The driver's own objects are linked here, and what they report to the hub is written
- * down. */
+/* Several writes with versions and data, and the server's errors for each write that fails, with both ZooKeeper
+ * libraries. This program is linked with the driver's objects, and records their reports to the hub. */
 #include <poll.h>
 #include <unistd.h>
 
@@ -13,14 +12,14 @@
 
 #include "idle.h"
 
-/* Almost as much as a server takes in one packet. */
+/* Almost the maximum that a server accepts in one packet. */
 #define MUCH 1000000u
-/* How long an answer may take, in microseconds: a test that waits longer has failed. */
+/* The limit for a reply, in microseconds: a test that waits longer fails. */
 #define LONG 20000000u
 
-/* The last outcome, as words; changed under the client's lock. */
+/* The last outcome, as text. Protected by the client's mutex. */
 static char seen[128];
-/* What a read has to find. */
+/* The expected data of a read. */
 static uint8_t content[MUCH];
 static size_t content_size;
 
@@ -76,7 +75,7 @@ static struct connection connection;
 #endif
 static char here[64], none[64], root[32];
 
-/* Gives the library time. */
+/* Runs the library for one turn. */
 static void turn(void) {
 #ifdef WITHOUT_THREADS
     struct timeval left = {0, 0};
@@ -104,7 +103,7 @@ static bool received(char *words) {
     return words[0] != '\0';
 }
 
-/* Carries a command out; what comes of it. */
+/* Carries out a command, and returns its outcome. */
 static const char *ask(const fencepost_command *command) {
     static char words[sizeof seen];
     uint64_t end = fencepost_now() + LONG;
@@ -126,7 +125,7 @@ static void brings(const char *words, const char *expected, const char *what, in
         printf("    said: %s, expected: %s\n", words, expected);
 }
 
-/* What the command has to bring. */
+/* Checks the outcome of a command. */
 #define BRINGS(words, ...) brings(ask(&(fencepost_command){.id = 1, __VA_ARGS__}), words, #__VA_ARGS__, __LINE__)
 #define WRITES(words, list, count)                                                                                     \
     BRINGS(words, .operation = FENCEPOST_OPERATION_MULTI, .parts = list, .part_count = count)
@@ -168,7 +167,7 @@ static void end(void) {
 
 /* ---- tests ---- */
 
-/* The error is that of the first write that fails, wherever it stands, and nothing is done. */
+/* The error is that of the first write that fails, at any position, and the server executes no write. */
 static void the_first_that_fails(void) {
     const struct {
         fencepost_part write;

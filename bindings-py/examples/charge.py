@@ -29,19 +29,19 @@ class Provider:
         self._book.execute("CREATE TABLE IF NOT EXISTS charges (key TEXT PRIMARY KEY, cents INTEGER)")
 
     def charge(self, key: str, cents: int) -> bool:
-        """Charges a card; whether this was new."""
+        """Charges a card. Returns whether the charge is new."""
         with self._book:
             made = self._book.execute("INSERT OR IGNORE INTO charges VALUES (?, ?)", (key, cents))
         return made.rowcount == 1
 
     def total(self) -> int:
-        """All that was charged, in cents."""
+        """The sum of all charges, in cents."""
         total: int = self._book.execute("SELECT sum(cents) FROM charges").fetchone()[0]
         return total
 
 
 def pay(address: str, order: str, book: Path, *, dies: bool) -> None:
-    """The endpoint. It says what it does."""
+    """The endpoint. It prints what it does."""
     with fencepost.connect(address) as client:
         # On Redis, the lease of a killed process ends after a second. On ZooKeeper, it ends with the session.
         lease = 1 if address.startswith("redis") else None
@@ -57,7 +57,7 @@ def pay(address: str, order: str, book: Path, *, dies: bool) -> None:
 
 
 def main(address: str) -> None:
-    """Kills the first attempt, and tries twice more."""
+    """Kills the first attempt, and makes two more."""
     order = f"order-{secrets.token_hex(8)}"
     with tempfile.TemporaryDirectory() as folder:
         book = Path(folder) / "book.sqlite"

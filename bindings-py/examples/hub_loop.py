@@ -1,8 +1,8 @@
-"""The raw hub with an event loop of one's own, over a plain socket to a Redis server. Arguments: HOST:PORT,
-the lock's name.
+"""The hub alone, in the program's own event loop, over a plain socket to a Redis server. Arguments:
+HOST:PORT, the lock's name.
 
-It takes the lock, says so, holds it for a second and gives it back. Nothing of the client is used: only
-:mod:`fencepost.hub`.
+It acquires the lock, prints that, holds it for a second and releases it. It uses only :mod:`fencepost.hub`,
+and no client.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HELD_FOR = 1_000_000
 
 
 class Redis:
-    """The least that a Redis client can be: sends commands, gives the replies it has read so far."""
+    """A minimal Redis client: sends commands, and returns the replies that it has read so far."""
 
     def __init__(self, address: str) -> None:
         host, _, port = address.partition(":")
@@ -32,7 +32,7 @@ class Redis:
         self.socket.sendall(b"*%d\r\n%b" % (len(parts), b"".join(parts)))
 
     def receive(self) -> list[object]:
-        """The replies that have come. Raises ConnectionError when there will be none any more."""
+        """The replies that have arrived. Raises ConnectionError if the server has closed the connection."""
         received = self.socket.recv(65536)
         if not received:
             raise ConnectionError("closed by the server")
@@ -46,7 +46,7 @@ class Redis:
 
 
 def parse(data: bytes, start: int) -> tuple[object, int] | None:
-    """One reply and where it ends; None: it is not complete yet."""
+    """One reply and the offset of its end. None: the reply is not complete yet."""
     end = data.find(b"\r\n", start)
     if end < 0:
         return None
@@ -83,25 +83,25 @@ def main(address: str, name: str) -> None:
     release_at: int | None = None
 
     while True:
-        # 1. Everything there is to do, until it says to wait.
+        # 1. Handle all outputs, until the hub returns a Wait.
         output = hub.poll_output()
         if isinstance(output, Command):
-            # 2. Hand it over; do not wait for the answer before the next one.
+            # 2. Send it. Do not wait for its reply before the next output.
             if output.operation == "call":
                 redis.send(*output.arguments)
                 sent.append(output.id)
             else:
-                # One without subscriptions: the hub then asks now and then.
+                # This driver has no subscriptions, so the hub polls the lock.
                 hub.failed(now(), output.id, "not-sent")
         elif isinstance(output, Event):
-            # 3. Tell the application.
+            # 3. Notify the application.
             print(output.name, output.fence or "", flush=True)
             if output.name == "acquired":
                 release_at = now() + HELD_FOR
             if output.name in ("released", "lost", "refused"):
                 hub.close(now(), key)
         elif isinstance(output, Wait):
-            # 4. Wait for an answer or for the time, whichever is first; end if nothing is pending.
+            # 4. Wait for a reply, at most until that time. End if nothing is pending.
             if not hub.pending:
                 return
             times = [time for time in (output.until, release_at) if time is not None]

@@ -22,15 +22,15 @@ shipped: list[Basket] = []
 
 
 def form(orders: fencepost.Idempotency, user: str) -> str:
-    """Shows an order form: each one has a token of its own, which only this user can use."""
+    """Shows an order form. Each form has its own token, which only this user can use."""
     token = secrets.token_urlsafe()
     orders.issue(token, binding=user)
     return token
 
 
 def order(orders: fencepost.Idempotency, user: str, token: str, basket: Basket) -> str:
-    """Handles a form that was sent: ships the basket once, and gives everyone the same order number."""
-    # A request that comes while another one with this token runs waits for that one's result.
+    """Handles a form that was sent: ships the basket once, and returns the same order number each time."""
+    # If another request with this token is running, this one waits for its result.
     with orders.consume(token, binding=user, fingerprint=json.dumps(basket)) as claim:
         if not claim.replayed:
             shipped.append(basket)
@@ -40,7 +40,7 @@ def order(orders: fencepost.Idempotency, user: str, token: str, basket: Basket) 
 
 
 def retrying_proxy(send: Callable[[], str]) -> str:
-    """A gateway that does not get the first answer, and sends the request again."""
+    """A gateway that does not get the first response, and sends the request again."""
     send()
     return send()
 

@@ -1,4 +1,4 @@
-"""A flash sale that sells each user one piece of an item, however often the user clicks.
+"""A flash sale that sells each user one piece of an item, even if the user clicks several times.
 
 The user and the item are the key of the operation. The program knows the result, an order number,
 beforehand. So one request claims the operation and completes it.
@@ -18,7 +18,7 @@ import fencepost
 
 USERS, CLICKS, PIECES = 10, 3, 5
 
-#: Stands for the queue of orders. An order that is there already is not added again.
+#: Stands for the queue of orders. An order that is already in the queue is not added again.
 queue: dict[str, str] = {}
 
 

@@ -16,11 +16,11 @@ import fencepost
 
 def main(address: str) -> None:
     """A sale that is sent twice, and a sale that has seen an old stock."""
-    # Each run of this example has another item.
+    # Each run of this example uses another item.
     item = f"item-{secrets.token_hex(8)}"
     with fencepost.connect(address) as client:
         stock = client.idempotency("stock")
-        # Version 0: there is no value yet. Every update has an id, which its repetition repeats.
+        # Version 0: there is no value yet. Every update has an id, and a repeated update has the same id.
         first = stock.update(item, 10, operation="delivery-1", version=0)
         print("10 pieces, version", first.value)
 

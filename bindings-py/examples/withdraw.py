@@ -17,7 +17,7 @@ balances = {"account-7": 100, "account-8": 100}
 
 
 def withdraw(tickets: fencepost.Idempotency, ticket: str, account: str, amount: int) -> int:
-    """Withdraws an amount; the balance after it. The same ticket withdraws once, however often it comes."""
+    """Withdraws an amount, and returns the new balance. The same ticket withdraws only once."""
     with tickets.consume(ticket, binding=account, fingerprint=str(amount)) as claim:
         if not claim.replayed:
             balances[account] -= amount

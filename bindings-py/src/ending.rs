@@ -11,7 +11,7 @@ use pyo3::{
     types::PyTuple,
 };
 
-// This declaration says that the call may unwind. That of pyo3 does not.
+// With this declaration the call may unwind, unlike with pyo3's declaration.
 unsafe extern "C-unwind" {
     fn PyObject_Call(
         function: *mut PyObject,
@@ -21,11 +21,11 @@ unsafe extern "C-unwind" {
 }
 
 /// `__exit__`: calls the first of two functions. If that raises, it calls the second one with the same arguments, and
-/// the exception goes on.
+/// raises the exception again.
 ///
 /// When the interpreter ends, Python before 3.14 ends the other threads by `pthread_exit`, which unwinds their stacks
 /// up to here. Code of Rust that cleans up or catches would then run without the interpreter, and crash. So this
-/// function drops nothing, and no function of pyo3 calls it.
+/// function drops no values, and no function of pyo3 calls it.
 ///
 /// # Safety
 ///
@@ -35,7 +35,7 @@ unsafe extern "C-unwind" fn end(
     arguments: *mut PyObject,
     named: *mut PyObject,
 ) -> *mut PyObject {
-    // SAFETY: the caller is the interpreter, which runs. The caller refers to `both`, and that to the functions.
+    // SAFETY: the caller is the running interpreter. It holds a reference to `both`, which holds the functions.
     unsafe {
         let result = PyObject_Call(PyTuple_GetItem(both, 0), arguments, named);
         if result.is_null() {
@@ -54,7 +54,7 @@ unsafe extern "C-unwind" fn end(
     }
 }
 
-/// How Python calls [`end`]. Python never changes it.
+/// The definition with which Python calls [`end`]. Python never changes it.
 struct Definition(PyMethodDef);
 
 // SAFETY: it is constant, and refers only to constants.
@@ -83,14 +83,14 @@ pub(crate) fn ending<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let both = PyTuple::new(leave.py(), [leave, forsake])?;
     let definition = (&raw const END.0).cast_mut();
-    // SAFETY: the definition is constant, and the tuple is what `end` needs. The result is new, or null.
+    // SAFETY: the definition is constant, and the tuple has the form that `end` requires. The result is new, or null.
     unsafe {
         let function = PyCFunction_NewEx(definition, both.as_ptr(), null_mut());
         Bound::from_owned_ptr_or_err(leave.py(), function)
     }
 }
 
-/// Makes a method of it, as a function of a class is one.
+/// Binds it to an object, as Python binds the functions of a class.
 #[pyfunction]
 pub(crate) fn bound<'py>(
     function: Bound<'py, PyAny>,

@@ -13,7 +13,7 @@ pub(crate) fn refused(py: Python<'_>, error: Misuse) -> PyErr {
     exception(py, "MisuseError", &error.to_string(), error.code(), error.name())
 }
 
-/// The exception for a misuse that the Python client itself finds: `not-held` or `client-closed`.
+/// The exception for a misuse that the Python client itself detects: `not-held` or `client-closed`.
 #[pyfunction]
 pub(crate) fn misuse<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     let error = [Misuse::NotHeld, Misuse::Closed]

@@ -301,7 +301,7 @@ impl Hub {
 }
 
 impl Hub {
-    /// The core never panics. If it did, the panic itself would report the defect; the poisoned lock adds nothing.
+    /// The core never panics. If it did, the panic itself would report the defect, so a poisoned lock is ignored.
     fn hub(&self) -> MutexGuard<'_, hub::Hub> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -35,7 +35,7 @@ pub(crate) struct MemoryNode {
     hub: Option<u64>,
 }
 
-/// What a hub and a server have sent each other.
+/// A message between a hub and a server.
 #[pyclass(frozen, get_all, module = "fencepost.hub")]
 #[derive(Debug)]
 pub(crate) struct MemoryMessage {

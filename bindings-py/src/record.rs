@@ -5,7 +5,7 @@ use std::sync::Arc;
 use fencepost_core::claim;
 use pyo3::{prelude::*, types::PyBytes};
 
-/// What the server stores for an operation or a value.
+/// The record that the server stores for an operation or a value.
 #[pyclass(frozen, module = "fencepost.hub")]
 #[derive(Debug)]
 pub(crate) struct Record(pub(crate) Arc<claim::Record>);

@@ -1,11 +1,11 @@
-//! What a ZooKeeper driver asks the core about a connection.
+//! A function of the core for ZooKeeper drivers: the timeout of a handshake.
 
 use core::time::Duration;
 
 use fencepost_core::zookeeper;
 use pyo3::prelude::*;
 
-/// How long a driver waits for the answer to the handshake, in microseconds.
+/// How long a driver waits for the reply to the handshake, in microseconds.
 #[pyfunction]
 pub(crate) fn handshake_timeout(session_timeout: u64, failures: u32) -> u64 {
     let timeout = zookeeper::handshake_timeout(Duration::from_micros(session_timeout), failures);

@@ -19,14 +19,14 @@ SERVERS = "FENCEPOST_SERVERS"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """A worker of pytest-xdist has servers of its own: tests stop and pause them."""
+    """A worker of pytest-xdist has its own servers, because tests stop and pause them."""
     if hasattr(config, "workerinput"):
         servers = ExitStack()
         config.add_cleanup(servers.close)
         os.environ.update(servers.enter_context(started(*USUAL)))
 
 
-#: Where tests take longest. Beside each other, they begin first.
+#: The files with the slowest tests. In a parallel run, they begin first.
 LONGEST = ("test_versions.py", "test_packages.py", "test_kazoo_own.py")
 
 
@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture
 def control() -> Iterator[Control]:
-    """The control port. After the test all servers run again, and all proxies are gone."""
+    """The control port. After the test all servers run again, and all proxies are closed."""
     control = Control(os.environ[SERVERS])
     yield control
     control.restore()
@@ -92,7 +92,7 @@ def redis_server() -> Iterator[Backend]:
 
 @pytest.fixture
 def user(redis_server: RedisBackend) -> Iterator[Any]:
-    """Makes users with few rights; gives the URL of one."""
+    """Makes users with few rights, and returns the URL of each one."""
     names: list[str] = []
     execute: Any = redis_server.client.execute_command
 

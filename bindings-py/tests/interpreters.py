@@ -1,4 +1,4 @@
-"""Where the supported versions of Python are.
+"""Finds the supported versions of Python.
 
 usage: interpreters.py VERSION
 """
@@ -13,7 +13,7 @@ VERSIONS = ("3.10", "3.11", "3.12", "3.13")
 
 
 def interpreter(version: str) -> str:
-    """The program of a version of Python: of pyenv, of uv, or on the path."""
+    """The program of a version of Python: from pyenv, from uv, or on the path."""
     name = f"python{version}"
     ours = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/{name}"))
     uvs = Path.home() / ".local" / "bin" / name

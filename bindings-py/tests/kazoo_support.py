@@ -1,4 +1,4 @@
-"""Kazoo's recipes and ours, by the same names, on clients that are gone after the test."""
+"""Kazoo's recipes and ours, by the same names, on clients that are closed after the test."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KINDS = ("kazoo", "ours")
 
 
 class Kazoos:
-    """Clients below a directory of their own, with kazoo's recipes or with ours."""
+    """Clients with their own directory, with kazoo's recipes or with ours."""
 
     def __init__(self, backend: ZooKeeperBackend) -> None:
         self.backend = backend
@@ -35,7 +35,7 @@ class Kazoos:
         return client
 
     def children(self, path: str) -> list[str]:
-        """Whose nodes there are, first come, first."""
+        """The nodes in a directory, in the order of their creation."""
         found = self.observer.get_children(f"/{self.backend.prefix}{path}")
         return sorted(found, key=lambda name: name[-10:])
 
@@ -69,7 +69,7 @@ class Worker:
         self.thread.start()
 
     def finish(self) -> None:
-        """Lets go, and waits for its end."""
+        """Releases the lock, and waits for the end of the thread."""
         self._let_go.set()
         self.thread.join(LONG)
         assert not self.thread.is_alive()
@@ -77,7 +77,7 @@ class Worker:
 
 @contextmanager
 def queued(kazoos: Kazoos, path: str, recipe: Any, **how: Any) -> Iterator[Worker]:
-    """A worker that waits in the line of a lock."""
+    """A worker that waits in the queue of a lock."""
     before = len(kazoos.children(path))
     worker = Worker(recipe, **how)
     wait_until(lambda: len(kazoos.children(path)) == before + 1, "it is in the line")

@@ -1,5 +1,5 @@
-"""A TCP relay whose target changes, as an address does after a failover. It can leave a connection open and
-dumb, delay what the server says, and answer scripts with an error.
+"""A TCP relay whose target changes, as an address does after a failover. It can leave a connection open
+without forwarding, delay the server's bytes, and reply to scripts with an error.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class Pipe:
         host, port = target.split(":")
         self.target = target
         self.sent = b""
-        """What the client has said."""
+        """The bytes that the client has sent."""
         self.received = b""
         """The bytes that the client has received."""
         self.dumb = relay._dumb
-        """Nothing goes through any more, and both ends stay open."""
+        """The relay forwards nothing any more, and both ends stay open."""
         self.delay = 0.0
         """How long the relay delays the bytes of the server, in seconds."""
         self.is_over = False
@@ -84,15 +84,15 @@ class Pipe:
 
 
 class Relay:
-    """The relay. Connections that are there keep their target."""
+    """The relay. Existing connections keep their target."""
 
     def __init__(self, target: str, host: str = "127.0.0.1") -> None:
         self.target = target
         self.pipes: list[Pipe] = []
         self.error = ""
-        """The answer to every script; empty if the server answers."""
+        """The reply to every script; empty if the server replies."""
         self.refused = 0
-        """How many scripts have got it."""
+        """How many scripts have got this reply."""
         self._dumb = False
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listening = socket.create_server((host, 0), family=family)
@@ -113,13 +113,13 @@ class Relay:
                 client.close()
 
     def fall_silent(self) -> None:
-        """All connections are dumb from now on, and so are those to come."""
+        """Stops forwarding on all connections, also on new ones."""
         self._dumb = True
         for pipe in self.pipes:
             pipe.dumb = True
 
     def refuse(self, data: bytes) -> bytes:
-        """The answers to the scripts in what a client says, if they get no other ones."""
+        """The relay's replies to the scripts in a client's bytes; empty if the server replies."""
         if not self.error:
             return b""
         scripts = data.count(b"\r\nEVAL")
@@ -131,7 +131,7 @@ class Relay:
         return any(not pipe.is_over for pipe in self.pipes)
 
     def close(self) -> None:
-        """Ends everything."""
+        """Closes the relay and all connections."""
         self._listening.close()
         for pipe in self.pipes:
             pipe.close()

@@ -1,4 +1,4 @@
-"""Servers of one's own: for a worker of pytest-xdist, and for a test that needs an ensemble."""
+"""Starts separate servers: for a worker of pytest-xdist, and for a test that needs an ensemble."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SERVERS = Path(__file__).parents[2] / "tests" / "servers"
-#: What all tests but a few need.
+#: The servers that most tests need.
 USUAL = ("--zookeeper", "--redis", "2", "--redis-password", "--redis-tls")
 
 
 @contextmanager
 def started(*options: str) -> Iterator[dict[str, str]]:
-    """Starts servers: the variables that say where they are."""
+    """Starts servers, and returns the environment variables with their addresses."""
     with subprocess.Popen(
         [sys.executable, str(SERVERS), "run", *options],
         stdin=subprocess.PIPE,
@@ -30,5 +30,5 @@ def started(*options: str) -> Iterator[dict[str, str]]:
             addresses: dict[str, str] = json.loads(line)
             yield addresses
         finally:
-            # The end of its input ends it.
+            # The process ends when its input ends.
             process.communicate()

@@ -29,19 +29,19 @@ from kazoo.client import KazooClient
 from kazoo.exceptions import NoNodeError
 
 LONG = 90.0
-#: Long enough for a busy server to answer that another client holds the lock, in seconds.
+#: Long enough for a busy server to reply that another client holds the lock, in seconds.
 BRIEF = 2.0
-#: A result that no text is.
+#: A result that is not a text.
 EVERY_BYTE = bytes(range(256))
-#: Almost as long as a result may be.
+#: A result of almost the largest size.
 LONG_RESULT = EVERY_BYTE * 3906
-#: Options of a scope whose claims are soon lost.
+#: Options of a scope that loses its claims soon.
 SHORT: dict[str, Any] = {"lease": 0.1, "renew": False}
 PROGRAMS = Path(__file__).parent / "programs"
 
 
 def wait_until(condition: Callable[[], Any], what: str, within: float = LONG) -> Any:
-    """The first true value of `condition`; fails if that takes too long."""
+    """Returns the first true value of `condition`. Fails if that takes too long."""
     deadline = time.monotonic() + within
     while True:
         value = condition()
@@ -63,16 +63,18 @@ async def wait_until_async(condition: Callable[[], Any], what: str) -> Any:
 
 
 class Interrupted:
-    """A block in which KeyboardInterrupt is raised once in this thread, and dropped after the block: at a
-    call of, or return from, the package's functions. There Ctrl-C may come. Gives a list that has the place
-    afterwards, if there was one. Not in a finalizer, where Python itself drops the exception.
+    """A block in which KeyboardInterrupt is raised once in this thread, and dropped after the block. It is
+    raised at a call of, or return from, a function of the package, where Ctrl-C may occur. It is not raised
+    in a finalizer, where Python itself drops the exception. Entering the block returns a list that later has
+    the place, if there was one.
 
     ``kept`` is a list that gets the exception, as a shell keeps the last one. Then it is raised only at
     calls. At a return, the frame of ``_trace`` refers to the result; without this test, no frame would.
     """
 
-    # A generator with @contextmanager would keep the exception until the next collection: since Python 3.12,
-    # one that catches it leaves a cycle of the exception, its own frame, and the frame that has thrown it in.
+    # A generator with @contextmanager would keep the exception until the next garbage collection: since
+    # Python 3.12, a generator that catches it leaves a cycle of the exception, its own frame, and the frame
+    # that has thrown the exception.
 
     def __init__(self, after: int, kept: list[BaseException] | None = None) -> None:
         self._after = after
@@ -135,7 +137,7 @@ class Control:
         self._order = threading.Lock()
 
     def do(self, command: str) -> dict[str, Any]:
-        """The answer to a command that must succeed."""
+        """The reply to a command that must succeed."""
         with self._order:
             self._socket.sendall(command.encode() + b"\n")
             answer: dict[str, Any] = json.loads(self._lines.readline())
@@ -143,7 +145,7 @@ class Control:
         return answer
 
     def restore(self) -> None:
-        """All servers run again, and all proxies are gone."""
+        """Starts or resumes all servers, and closes all proxies."""
         state = self.do("list")
         for server in state["servers"]:
             if server["state"] == "paused":
@@ -184,7 +186,7 @@ class Backend:
         raise NotImplementedError
 
     def delete(self, name: str) -> None:
-        """Deletes what a holder has written, as an operator would."""
+        """Deletes the node or key of a holder, as an operator would."""
         raise NotImplementedError
 
     def contenders(self, name: str) -> int:
@@ -233,7 +235,7 @@ class ZooKeeperBackend(Backend):
     def clean(self) -> None:
         self.client.stop()
         self.client.close()
-        # The session of the other one may have gone with the server.
+        # The other client's session may have ended with the server.
         client = KazooClient(hosts=self.address, timeout=10)
         client.start()
         if client.exists(f"/{self.prefix}"):
@@ -299,7 +301,7 @@ def with_session(url: str, milliseconds: int) -> str:
 
 
 def makers(client: Any, backend: Backend) -> list[Callable[[], object]]:
-    """What makes a lock of each kind that the server has, with either client."""
+    """Functions that make a lock of each kind that the server supports, with either client."""
     name = backend.name()
     if backend.kind == "redis":
         return [lambda: client.lock(name)]
@@ -313,7 +315,7 @@ def makers(client: Any, backend: Backend) -> list[Callable[[], object]]:
 
 
 def requests(control: Control, proxy: dict[str, Any], lock: fencepost.Lock) -> dict[str, int]:
-    """How many requests five acquires and releases are, by kind, once the lock was held."""
+    """The number of requests of five acquires and releases, by kind, after the lock was held once."""
     with lock:
         pass
     control.do(f"proxy-reset {proxy['id']}")
@@ -325,12 +327,12 @@ def requests(control: Control, proxy: dict[str, Any], lock: fencepost.Lock) -> d
 
 
 def long_lease(backend: Backend) -> dict[str, Any]:
-    """Options for a lock with a long lease whose holder soon tries again."""
+    """Options for a lock with a long lease whose holder soon repeats a request."""
     return {"ttl": 60, "answer_within": 0.2} if backend.kind == "redis" else {}
 
 
 class Program:
-    """A Python program in a process of its own, which prints lines."""
+    """A Python program in a separate process, which prints lines."""
 
     def __init__(self, program: str, *arguments: str) -> None:
         self.process = subprocess.Popen(
@@ -347,7 +349,7 @@ class Program:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """Stops it (SIGSTOP) and closes its input, which it notices when it goes on."""
+        """Stops it (SIGSTOP) and closes its input, which it notices when it continues."""
         self.process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)
         assert self.process.stdin is not None
@@ -357,7 +359,7 @@ class Program:
         self.process.send_signal(signal.SIGCONT)
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Kills it with SIGKILL."""
         self.process.kill()
         self.process.communicate()
 

@@ -1,4 +1,4 @@
-"""The table of addresses that all languages read, and what is said of them: never a user or a password.
+"""The table of addresses that all languages read. The texts about them never contain a user or a password.
 
 Every secret in the table has ``sesa`` or ``same`` in it.
 """
@@ -30,7 +30,7 @@ def hides_secrets(*shown: object) -> None:
 
 
 def said(error: BaseException) -> list[object]:
-    """An exception and what it stands on, each with all that it shows."""
+    """An exception and its causes, each with all texts that it shows."""
     found: list[object] = []
     at: BaseException | None = error
     while at is not None:

@@ -30,7 +30,7 @@ async def payments(
 
 
 async def takeovers(scope: fencepost.asyncio.Idempotency, key: str) -> int:
-    """Claims an operation that is not running: how often it was taken over."""
+    """Claims an operation that is not running, and returns how many times it was taken over."""
     async with scope.claim(key, timeout=LONG) as claim:
         assert not claim.replayed
         await claim.release()
@@ -111,7 +111,7 @@ async def test_a_waiting_claim_that_is_cancelled(payments: fencepost.asyncio.Ide
 async def test_a_claim_that_is_cancelled_as_it_is_granted(
     client: fencepost.asyncio.Client, redis_server: RedisBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The program never got it, so nothing has run, and nothing is left."""
+    """The program never got the claim, so the operation has not run, and no record is left."""
     scope = client.idempotency(redis_server.prefix, on_lease_end="indeterminate")
     claiming = asyncio.ensure_future(scope.claim("order-17"))
     handle_event = ClaimContender.handle_event

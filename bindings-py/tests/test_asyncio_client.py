@@ -15,7 +15,7 @@ from support import BRIEF, LONG, Backend, makers, options, wait_until_async, wit
 
 
 def is_queued(backend: Backend) -> bool:
-    """Whether a waiter stands behind the holder, where the server shows it."""
+    """Whether a waiter is queued behind the holder, if the server shows it."""
     return backend.kind != "zookeeper" or backend.contenders(backend.name()) == 2
 
 
@@ -205,7 +205,7 @@ async def test_a_grant_is_a_scope_too(backend: Backend, aconnect: AsyncConnect) 
 async def test_a_grant_that_is_held_long_stays_valid(server: Backend, aconnect: AsyncConnect) -> None:
     lock = aconnect(with_session(server.url, 9_000)).lock(server.name(), **options(server, 9))
     async with lock as grant:
-        # For longer than the lease that was granted.
+        # This is longer than the lease that was granted.
         end = time.monotonic() + 9.1
         while time.monotonic() < end:
             assert grant.is_valid

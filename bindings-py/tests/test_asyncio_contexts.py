@@ -1,5 +1,5 @@
-"""Context variables: what a client does for all tasks has no variables of one task. They may be a request's,
-such as its identifier in the log.
+"""Context variables: the work of a client for all tasks does not run with the variables of one task. These
+may belong to a request, such as its identifier in the log.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from support import BRIEF, Backend, wait_until_async
 
 
 class Request:
-    """What a web framework keeps in a context variable."""
+    """The value that a web framework keeps in a context variable."""
 
 
 REQUEST: ContextVar[Request | None] = ContextVar("REQUEST", default=None)
@@ -30,7 +30,7 @@ class Seen(logging.Handler):
         self.requests: list[Request] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """A record comes."""
+        """Handles a record."""
         self.texts.append(record.getMessage())
         request = REQUEST.get()
         if request is not None:

@@ -17,7 +17,7 @@ __all__ = ["place"]
 
 
 async def take(lock: fencepost.asyncio.Lock) -> fencepost.asyncio.Grant:
-    """A grant that has to come soon."""
+    """Acquires a lock that must be granted soon."""
     grant = await lock.acquire(timeout=LONG)
     assert grant is not None
     return grant
@@ -92,7 +92,7 @@ async def test_foreign_contenders_are_reported(place: Backend, aconnect: AsyncCo
     grant = await take(theirs)
     waiting = asyncio.create_task(ours.acquire(timeout=LONG))
     contenders = client._engine._contenders
-    # Its node may be there before its client has seen the other one.
+    # Its node may exist before its client has seen the other contender's node.
     await wait_until_async(lambda: any(each.mixed_layouts for each in [*contenders.values()]), "it waits")
 
     async def release_and_wait() -> fencepost.asyncio.Grant | None:

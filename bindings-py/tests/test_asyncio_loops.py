@@ -1,4 +1,4 @@
-"""Clients for asyncio and their loops: one loop each, and what becomes of a client whose loop has ended."""
+"""Clients for asyncio and their loops: one loop each, and the end of a client whose loop has ended."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from support import (
 
 
 def end(loop: asyncio.AbstractEventLoop) -> None:
-    """Ends a loop as `asyncio.run` does, and waits for what the end of a task has begun."""
+    """Ends a loop as `asyncio.run` does, and waits for the tasks that the end of a task has begun."""
     while tasks := asyncio.all_tasks(loop):
         for task in tasks:
             task.cancel()
@@ -41,12 +41,12 @@ def end(loop: asyncio.AbstractEventLoop) -> None:
 
 
 class Left:
-    """A client with a grant and a waiter on a loop of its own."""
+    """A client with a grant and a waiter on its own loop."""
 
     def __init__(self, backend: Backend, lease: float = 2) -> None:
         self.loop = asyncio.new_event_loop()
         self.found: Any = None
-        """What an inspection found, where there is one."""
+        """The contender that an inspection found, if the server supports that."""
         self.client, self.grant, self.waiter = self.loop.run_until_complete(self._begin(backend, lease))
 
     async def _begin(
@@ -64,7 +64,7 @@ class Left:
 
 
 def forget(left: list[Any]) -> None:
-    """Drops them, and waits for the client's warning. While another thread collects, `gc.collect` is idle."""
+    """Drops the clients, and waits for their warning. While another thread collects, `gc.collect` is idle."""
 
     def has_warned() -> bool:
         gc.collect()
@@ -77,7 +77,7 @@ def forget(left: list[Any]) -> None:
 
 
 def calls(left: Left, name: str) -> list[Callable[[], Awaitable[object]]]:
-    """Everything of a client that waits."""
+    """All calls of a client that wait."""
     lock = left.client.lock(name)
     held = left.client.lock(left.grant.name)
     inspections: list[Callable[[], Awaitable[object]]] = [
@@ -103,7 +103,7 @@ def calls(left: Left, name: str) -> list[Callable[[], Awaitable[object]]]:
 
 
 def test_another_loop_is_refused(backend: Backend, connect: Connect) -> None:
-    # Nothing renews it while its loop stands still.
+    # The client does not renew it while its loop stands still.
     left = Left(backend, lease=60)
     assert not left.grant.lost.is_set()
 
@@ -119,7 +119,7 @@ def test_another_loop_is_refused(backend: Backend, connect: Connect) -> None:
 
     *texts, running = asyncio.run(use())
     assert all(running in text and f"{id(left.loop):#x}" in text for text in texts)
-    # Nothing has come of it: the grant is held as before.
+    # These calls had no effect: the grant is held as before.
     assert left.grant.is_valid
     assert connect(backend.url).lock(backend.name()).acquire(blocking=False) is None
     left.waiter.cancel()
@@ -132,7 +132,7 @@ def test_another_loop_is_refused(backend: Backend, connect: Connect) -> None:
 def test_a_grant_that_a_stopped_loop_does_not_take(
     place: str, owner: str | None, connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Others get the lock after half a lease, and the acquire queues again when the loop goes on."""
+    """Others get the lock after half a lease, and the acquire queues again when the loop continues."""
     monkeypatch.setattr("fencepost._engine.unclaimed.AT_MOST", 1_000_000)
     backend = BACKENDS[place]()
     theirs = connect(backend.url).lock(backend.name())
@@ -167,7 +167,7 @@ def test_a_grant_that_a_stopped_loop_does_not_take(
 async def test_a_claim_that_was_taken_is_not_given_back(
     place: str, connect: Connect, aconnect: AsyncConnect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither the claim nor its operation is anybody else's before its end."""
+    """No other attempt gets the operation before the end of the claim."""
     monkeypatch.setattr("fencepost._engine.unclaimed.AT_MOST", 100_000)
     backend = BACKENDS[place]()
     theirs = connect(backend.url).idempotency(backend.name())
@@ -183,10 +183,10 @@ async def test_a_claim_that_was_taken_is_not_given_back(
 def test_a_claim_that_a_stopped_loop_does_not_take(
     zookeeper: Backend, connect: Connect, control: Control, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nothing has run: others claim the operation without a takeover. The call claims it anew."""
+    """The operation has not run: others claim it without a takeover. The call claims it again."""
     monkeypatch.setattr("fencepost._engine.unclaimed.AT_MOST", 3_000_000)
     theirs = connect(zookeeper.url).idempotency(zookeeper.name())
-    assert theirs.look("order-17") is None  # It is connected.
+    assert theirs.look("order-17") is None  # Now the client is connected.
     loop = asyncio.new_event_loop()
 
     async def begin() -> tuple[fencepost.asyncio.Client, asyncio.Future[fencepost.asyncio.Claim]]:
@@ -244,7 +244,7 @@ def test_an_acquire_without_time_left_tries_once_more(
 
 
 def test_what_a_loop_leaves_is_given_back(backend: Backend, connect: Connect) -> None:
-    """At once where the client can still release it, and at the end of the lease otherwise."""
+    """The lock is free at once if the client can still release it, and otherwise when the lease ends."""
     other = connect(backend.url)
     left = [Left(backend)]
     end(left[0].loop)
@@ -258,13 +258,13 @@ def test_what_a_loop_leaves_is_given_back(backend: Backend, connect: Connect) ->
 def test_it_is_given_back_also_if_the_program_keeps_the_client(
     place: str, waits: bool, connect: Connect
 ) -> None:
-    """As the frames of an exception do that has ended `asyncio.run`."""
+    """For example, the frames of an exception that has ended `asyncio.run` refer to the client."""
     backend = BACKENDS[place]()
     url = f"{backend.url}?session_timeout=4000" if place == "memory" else backend.url
     other = connect(url).lock(backend.name())
     left = [Left(backend)]
     left[0].waiter.cancel()
-    # An answer that came after the end of the loop would release the lock, too.
+    # A reply after the end of the loop would also release the lock.
     left[0].loop.run_until_complete(asyncio.sleep(BRIEF / 2))
     with ThreadPoolExecutor() as pool:
         waiter = pool.submit(other.acquire, timeout=LONG / 3) if waits else None
@@ -299,7 +299,7 @@ def test_the_client_warns_also_if_a_dropped_grant_has_ended_it(backend: Backend)
 def test_a_loop_that_ends_as_a_connection_is_made_ends(
     redis_server: RedisBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before Python 3.12, `wait_for` drops a cancellation that comes together with its result."""
+    """Before Python 3.12, `wait_for` drops a cancellation that arrives together with its result."""
     connect: Callable[[Any], Awaitable[None]] = redis.asyncio.Connection.connect
     cancelled: list[asyncio.Task[Any]] = []
 
@@ -325,7 +325,7 @@ def test_a_loop_that_ends_as_a_connection_is_made_ends(
 
 
 def test_others_do_not_hear_of_a_loop_that_has_ended(connect: Connect) -> None:
-    """In memory clients poke each other: a waiter on a closed loop breaks no other client's release."""
+    """In memory, clients wake each other: a waiter on a closed loop breaks no other client's release."""
     backend = Backend()
     ours = connect(backend.url)
     grant = ours.lock(backend.name()).acquire()
@@ -377,7 +377,7 @@ async def test_a_cancelled_close_goes_on(server: Backend, how: str) -> None:
             with pytest.raises(asyncio.CancelledError):
                 await task
             await wait_until_async(lambda: not waits(), "it has withdrawn")
-            # The holder listens on Redis, too, from the first waiter on.
+            # On Redis the holder also subscribes, when the first waiter arrives.
             await wait_until_async(lambda: len(asyncio.all_tasks()) <= busy + 1, "its tasks have ended")
     await wait_until_async(lambda: set(threading.enumerate()) <= threads, "the threads have ended")
     await wait_until_async(lambda: sockets() <= open_sockets, "the connections are closed")

@@ -44,7 +44,7 @@ async def wait_for_line(backend: Backend, count: int) -> None:
 
 
 async def test_the_lock_is_deleted(server: Backend, aconnect: AsyncConnect) -> None:
-    # A lease that does not end before the client notices: the reason is to be the deletion.
+    # The lease must not end before the client notices the deletion, which must be the reason of the loss.
     url, lease = with_session(server.url, 60_000), options(server, 9)
     lock = aconnect(url).lock(server.name(), **lease)
     with pytest.raises(fencepost.LockLost) as error:

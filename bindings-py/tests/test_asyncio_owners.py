@@ -1,4 +1,4 @@
-"""Owners that acquire what they hold already, for asyncio."""
+"""Owners that acquire a lock which they already hold, for asyncio."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["place"]
 
 
 async def is_free(lock: fencepost.asyncio.Lock) -> bool:
-    """Whether no client holds it."""
+    """Whether no client holds the lock."""
     grant = await lock.acquire(blocking=False)
     if grant is not None:
         await grant.release()
@@ -44,7 +44,7 @@ async def test_an_owner_that_waits_is_busy(backend: Backend, aconnect: AsyncConn
     with pytest.raises(fencepost.MisuseError) as error:
         await mine.acquire()
     assert (error.value.code, error.value.name) == (204, "busy")
-    # One that is cancelled makes room at once.
+    # After the cancellation of an acquire, the owner can acquire again at once.
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
@@ -75,7 +75,7 @@ async def test_cancelled_when_it_is_granted_and_entered(backend: Backend, aconne
                 await asyncio.sleep(0)
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
-            if (done := await first) is not None:  # It was faster.
+            if (done := await first) is not None:  # The acquire was faster than the cancellation.
                 await done.release()
                 raise asyncio.CancelledError
         assert entered.is_valid
@@ -152,7 +152,7 @@ async def test_the_sides_of_a_lock(place: Backend, aconnect: AsyncConnect) -> No
         assert share.fence == writer.fence
         waiting = asyncio.create_task(take(theirs.reader))
         assert not await is_free(theirs.reader)
-    # It reads on, and so do others.
+    # The owner keeps the reader, and others get it, too.
     other = await waiting
     assert share.is_valid
     assert not await is_free(theirs.writer)

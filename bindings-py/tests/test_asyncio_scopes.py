@@ -25,7 +25,7 @@ async def client(aconnect: AsyncConnect) -> fencepost.asyncio.Client:
 
 @pytest_asyncio.fixture
 async def locked(aconnect: AsyncConnect, backend: Backend) -> AsyncGenerator[fencepost.asyncio.Grant, None]:
-    """A fixture: pytest enters and leaves it in tasks of its own."""
+    """A fixture: pytest enters and leaves it in separate tasks."""
     async with aconnect(backend.url).lock(backend.name()) as grant:
         yield grant
     assert not grant.is_valid
@@ -113,7 +113,7 @@ async def test_a_scope_is_for_one_block_at_a_time(client: fencepost.asyncio.Clie
 
 
 async def test_a_loss_reaches_the_task_that_entered(client: fencepost.asyncio.Client) -> None:
-    """The block is left in another task, where the cancellation is none of the lock's."""
+    """Another task leaves the block. The lock must not cancel that task."""
     stack = contextlib.AsyncExitStack()
     grant = await asyncio.create_task(stack.enter_async_context(client.lock("a", max_hold=0.05)))
     await asyncio.wait_for(grant.lost.wait(), LONG)

@@ -1,4 +1,4 @@
-"""Invalid input is an error at once, of Python's own types, before anything is sent."""
+"""Invalid input raises an error at once, of Python's own types, before the client sends anything."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_half_a_character_is_no_name(connect: Connect, url: str) -> None:
 @pytest.mark.parametrize("name", ["till/\U0001f600", "\U00010000", "a\U0002f800b"], ids=ascii)
 @pytest.mark.parametrize("place", ["memory", "zookeeper"])
 def test_characters_above_the_first_plane(connect: Connect, place: str, name: str) -> None:
-    # No server is asked.
+    # The client sends no request.
     client = connect({"memory": "memory:", "zookeeper": "zk://127.0.0.1:1"}[place])
     for lock in (client.lock, client.election, lambda name: client.multi_lock(["a", name])):
         error = error_of(lambda lock=lock: lock(name))  # type: ignore[misc]
@@ -99,7 +99,7 @@ def test_names_that_a_cluster_would_split(connect: Connect, name: str) -> None:
 
 
 LONG_NAME = "y" * 1000
-#: What any of these errors says beside the name.
+#: The largest length of these errors: the shown part of the name, and the text besides it.
 MOST = 64 + 300
 
 

@@ -1,4 +1,4 @@
-"""Claims of the client for threads, on a real Redis: their ends and results, and what else ends them."""
+"""Claims of the client for threads, on a real Redis: their ends and results, and other causes of an end."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def payments(client: fencepost.Client, redis_server: RedisBackend) -> fencepost.
 
 
 def takeovers(scope: fencepost.Idempotency, key: str) -> int:
-    """Claims an operation that is not running: how often it was taken over."""
+    """Claims an operation that is not running, and returns how many times it was taken over."""
     with scope.claim(key, timeout=LONG) as claim:
         assert not claim.replayed
         claim.release()
@@ -115,7 +115,7 @@ def test_results_of_any_bytes(redis_server: RedisBackend, how: dict[str, Any]) -
         record = images.look("order-17")
         assert record is not None
         assert (record.state, record.tag, record.result) == ("done", "bytes", EVERY_BYTE)
-        # An answer that the background thread reads: this claim waits.
+        # The background thread reads this reply, because this claim waits.
         with images.claim("order-18") as claim:
             results: list[bytes] = []
             waiting = threading.Thread(target=lambda: results.append(images.claim("order-18").result))
@@ -229,7 +229,7 @@ def test_a_lost_claim_that_was_taken_over(client: fencepost.Client, redis_server
             late.complete(16)
         assert (caught.value.code, caught.value.name) == (408, "superseded")
         claim.complete(17)
-    # The other attempt's result stays.
+    # The server keeps the other attempt's result.
     late = lapsed(short, "order-18")
     scope.claim("order-18").complete(18)
     late.complete(16)
@@ -244,7 +244,7 @@ def test_the_block_of_a_lost_claim_says_so(client: fencepost.Client, redis_serve
     with pytest.raises(RuntimeError) as raised, lapsed(scope, "order-17"):
         raise RuntimeError
     assert "the claim was lost" in "".join(getattr(raised.value, "__notes__", ["the claim was lost"]))
-    # A finalizer closes what is left of it.
+    # A finalizer closes its machine.
     lapsed(scope, "order-17")
     wait_until(lambda: client._engine.hub.pending == 0, "nothing is pending")
 

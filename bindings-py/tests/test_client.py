@@ -120,7 +120,7 @@ def test_a_zookeeper_grant_is_extended_by_later_confirmations(zookeeper: Backend
 def test_a_grant_that_is_held_long_stays_valid(server: Backend, connect: Connect) -> None:
     lock = connect(with_session(server.url, 9_000)).lock(server.name(), **options(server, 9))
     with lock as grant:
-        # For longer than the lease that was granted.
+        # This is longer than the lease that was granted.
         end = time.monotonic() + 9.1
         while time.monotonic() < end:
             assert grant.is_valid

@@ -1,4 +1,4 @@
-"""Closing a client: what its grants, its waiters, other closes and the server see of it, and interrupts."""
+"""The close of a client: its effect on grants, waiters, other closes and the server, and interrupts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_closing_ends_grants_aloud(backend: Backend, connect: Connect) -> None:
                 assert lost.wait(LONG)
                 results.append(grant.is_valid)
                 closed.wait(LONG)
-                # One that is asked for only now is set, too.
+                # An event that the program gets only now is set, too.
                 results.append(grant.lost.is_set())
         except fencepost.LockLost as error:
             results.append(error.name)
@@ -102,7 +102,7 @@ async def test_a_task_closes_its_own_client(backend: Backend, aconnect: AsyncCon
 
 
 def refused(server: RedisBackend, user: Any) -> tuple[str, Callable[[], object]]:
-    """The URL of a user, and what takes the right to release from it."""
+    """The URL of a user, and a function that removes the user's right to release."""
     url = user("+@all")
     name = url.partition("://")[2].partition(":")[0]
     execute: Any = server.client.execute_command
@@ -111,7 +111,7 @@ def refused(server: RedisBackend, user: Any) -> tuple[str, Callable[[], object]]
 
 @pytest.fixture
 def refusing(redis_server: RedisBackend, user: Any) -> Iterator[fencepost.Client]:
-    """A client that holds a lock which its server does not let it release."""
+    """A client that holds a lock which it has no right to release."""
     url, refuse = refused(redis_server, user)
     client = fencepost.connect(url)
     grant = client.lock(redis_server.name(), ttl=60).acquire(timeout=LONG)
@@ -225,7 +225,7 @@ async def test_another_close_waits_for_the_end_of_the_first(backend: Backend, ca
 
 @pytest.mark.parametrize("again", [True, False])
 def test_an_interrupted_close_is_finished(server: Backend, connect: Connect, again: bool) -> None:
-    """By the second close, or else in the background. At every place in turn."""
+    """The second close or the background finishes it. The interrupt is raised at every place in turn."""
     server.contenders(server.name())
     threads, open_sockets = set(threading.enumerate()), sockets()
     other = connect(server.url)

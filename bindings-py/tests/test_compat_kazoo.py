@@ -1,4 +1,4 @@
-"""What kazoo's recipes and ours do alike: every test runs with both, on one server."""
+"""The common behaviour of kazoo's recipes and ours: every test runs with both, on one server."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def kazoos(zookeeper: ZooKeeperBackend) -> Iterator[Kazoos]:
 
 @pytest.fixture(params=KINDS)
 def kind(request: pytest.FixtureRequest) -> str:
-    """Whose recipes."""
+    """The kind of recipes: kazoo's or ours."""
     return str(request.param)
 
 
@@ -129,7 +129,7 @@ def test_the_line(kazoos: Kazoos, pair: tuple[Any, Any]) -> None:
         queued(kazoos, "/l", locks[2]) as three,
     ):
         assert locks[0].contenders() == ["first", "n0", "n1", "n2"]
-        # kazoo sets its node when it has read the reply, which the server's list may precede.
+        # kazoo sets its node when it has read the reply. The server's list may have the node earlier.
         wait_until(lambda: locks[2].node == kazoos.children("/l")[3], "the third has its node")
         first.release()
         for number, worker in enumerate((one, two, three)):
@@ -202,7 +202,7 @@ def test_a_semaphore(kazoos: Kazoos, pair: tuple[Any, Any]) -> None:
     one, other, third = (pair[n % 2].Semaphore("/s", f"s{n}", max_leases=2) for n in range(3))
     assert one.lease_holders() == []
     assert (one.acquire(), other.acquire(timeout=LONG), third.acquire(blocking=False)) == (True, True, False)
-    assert one.acquire() is True  # It has a lease: that is what kazoo means by it.
+    assert one.acquire() is True  # True: it already has a lease, as in kazoo.
     assert (one.is_acquired, third.is_acquired) == (True, False)
     assert sorted(third.lease_holders()) == ["s0", "s1"]
     assert len(kazoos.children("/s")) == 2

@@ -1,4 +1,4 @@
-"""What kazoo's recipes get wrong, and ours do not. Kazoo's are expected to fail each of these tests."""
+"""Defects of kazoo's recipes that ours do not have. Kazoo's recipes must fail each of these tests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_timeout_is_not_started_anew(kazoos: Kazoos, kind: str) -> None:
     gone = threading.Event()
 
     def leave() -> None:
-        # The one that is watched leaves, again and again; the first stays.
+        # The watched contender leaves, again and again; the first one stays.
         for node in reversed(ahead[1:]):
             if gone.wait(0.5):
                 break
@@ -78,7 +78,7 @@ def test_a_cancel_without_a_waiter_is_forgotten(kazoos: Kazoos, kind: str) -> No
 
 
 class Interrupted(BaseException):
-    """What a signal raises, as Ctrl-C does."""
+    """The exception of a signal handler, as for Ctrl-C."""
 
 
 @BOTH
@@ -119,7 +119,7 @@ def interrupted(kazoos: Kazoos, kind: str, name: str) -> None:
     finally:
         signal.signal(signal.SIGUSR1, before)
         sender.join()
-    # Kazoo's stays.
+    # Kazoo's node stays.
     limit = time.monotonic() + (LONG if kind == "ours" else 2)
     while len(kazoos.children(line)) > held and time.monotonic() < limit:
         time.sleep(0.01)
@@ -139,7 +139,7 @@ def test_a_lock_that_is_lost_says_so(
     session, password = client.client_id
     with caplog.at_level(logging.WARNING, "fencepost"):
         control.do(f"expire zookeeper {session} {password.hex()}")
-        # Kazoo's never says so.
+        # Kazoo's recipe never reports it.
         limit = time.monotonic() + (LONG if kind == "ours" else 3)
         while recipe.is_acquired and time.monotonic() < limit:
             time.sleep(0.01)
@@ -180,7 +180,7 @@ def test_contenders_are_read_together(kazoos: Kazoos, control: Control, kind: st
 
     try:
         wait_until(lambda: asked() > 0, "the first is asked")
-        # Kazoo asks for one after the other.
+        # Kazoo requests one node after the other.
         limit = time.monotonic() + (LONG if kind == "ours" else 2)
         while asked() < 10 and time.monotonic() < limit:
             time.sleep(0.01)
@@ -213,7 +213,7 @@ def test_a_lock_is_cancelled_while_another_thread_holds_it(kazoos: Kazoos, kind:
     lock.acquire()
     worker = Worker(lock)
     wait_until(lambda: worker.thread.is_alive(), "it has begun")
-    # Kazoo's goes on waiting.
+    # Kazoo's recipe continues to wait.
     limit = time.monotonic() + (LONG if kind == "ours" else 3)
     while worker.thread.is_alive() and time.monotonic() < limit:
         lock.cancel()
@@ -227,14 +227,14 @@ def test_a_lock_is_cancelled_while_another_thread_holds_it(kazoos: Kazoos, kind:
 
 @BOTH
 def test_a_new_acquire_finds_no_node_of_an_old_session(kazoos: Kazoos, kind: str) -> None:
-    """CURATOR-498: a node is one's own by its name and its session."""
+    """CURATOR-498: a contender recognises its own node by the name and the session."""
     client = kazoos.client(kind)
     directory = f"/{kazoos.backend.prefix}/l"
     lock = client.Lock("/l")
     lock.acquire()
     prefix = lock.prefix
     lock.release()
-    # As if the session before had left it: the same name, another session, and soon to go.
+    # As if the earlier session had left it: the same name, another session, and the server deletes it soon.
     old = kazoos.observer.create(f"{directory}/{prefix}", sequence=True, ephemeral=True)
     worker = Worker(lock)
     wait_until(lambda: worker.acquired.is_set() or len(kazoos.children("/l")) == 2, "it has come")
@@ -261,7 +261,7 @@ def test_an_acquire_asks_for_little(
     kazoos: Kazoos, control: Control, kind: str, name: str, most: int
 ) -> None:
     proxy = control.do("proxy zookeeper")
-    # A session that is confirmed only after the test.
+    # A session whose first confirmation is due after the test.
     client = kazoos.client(kind, hosts=proxy["address"], timeout=60)
     recipe = getattr(client, name)("/l")
     recipe.acquire()

@@ -1,4 +1,4 @@
-"""How a lock of `compat.kazoo` ends otherwise than by a plain release."""
+"""The ends of a lock of `compat.kazoo` other than a plain release."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_a_child_of_a_block_that_exits(kazoos: Kazoos) -> None:
 
 
 def test_a_release_is_the_first_to_know_of_a_loss(kazoos: Kazoos) -> None:
-    """What had been lost before is no success, however late the object learns of it."""
+    """The release of a lost lock is no success, even if the object learns of the loss only then."""
     program = Program("hold.py", kazoos.backend.url, "l", "0", "compat")
     assert int(program.line()) > 0
     with program.stopped():

@@ -1,4 +1,4 @@
-"""How kazoo's client comes to have our locks, and what of kazoo's ours refuse."""
+"""The installation of our locks in kazoo's client, and the features of kazoo's locks that ours refuse."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def test_install_before_the_start(kazoos: Kazoos) -> None:
 def test_the_classes_on_a_client_that_is_connected(kazoos: Kazoos) -> None:
     client = kazoos.client("kazoo")
     kazoos.client("kazoo").Lock("/held").acquire()
-    # Nothing is proved of this session yet: what another client holds is refused all the same.
+    # The client has no proof of this session yet. A lock that another client holds is refused all the same.
     held = ours.Lock(client, "/held")
     with pytest.raises(LockTimeout):
         held.acquire(timeout=0.5)
     assert held.acquire(blocking=False) is False
-    # What is free is granted late: a quarter of the session's timeout after the first Lock, and no more.
+    # A free lock is granted late: a quarter of the session's timeout after the first Lock, and not later.
     for free, how in (("/l", {"timeout": 1.5}), ("/m", {"blocking": False})):
         lock = ours.Lock(client, free)
         start = time.monotonic()

@@ -1,4 +1,4 @@
-"""Ctrl-C at every place of ``with lock:`` at which the interpreter lets a signal in: nothing stays held."""
+"""Ctrl-C at every place of ``with lock:`` at which the interpreter handles signals: no lock stays held."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kazoo_support import Kazoos
 from support import LONG, ZooKeeperBackend
 
 PACKAGE = str(Path(fencepost.__file__).parent)
-#: Behind these the interpreter looks for signals.
+#: After these instructions the interpreter checks for signals.
 CHECKS = {"RESUME", "JUMP_BACKWARD", "CALL", "CALL_FUNCTION_EX"}
 MOST = 1000
 
@@ -38,7 +38,7 @@ class Signal:
         self._last: dict[int, str] = {}
 
     def trace(self, frame: FrameType, event: str, argument: object) -> Any:
-        """What ``sys.settrace`` takes."""
+        """The function for ``sys.settrace``."""
         if not frame.f_code.co_filename.startswith(PACKAGE):
             return None
         frame.f_trace_opcodes, frame.f_trace_lines = True, False

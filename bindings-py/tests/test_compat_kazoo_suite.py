@@ -23,13 +23,13 @@ pytestmark = [
     pytest.mark.skipif(
         "FENCEPOST_SERVERS" not in os.environ, reason="needs `python3 tests/servers run -- CMD`"
     ),
-    # Its threads fail on purpose.
+    # The threads of kazoo's tests fail on purpose.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning"),
 ]
 
 
 class KazooTestCase(unittest.TestCase):
-    """In the place of kazoo's, which starts servers of its own and needs OpenSSL for it."""
+    """Replaces kazoo's class, which starts its own servers and needs OpenSSL for that."""
 
     _make: Any = KazooClient
 
@@ -57,7 +57,7 @@ class KazooTestCase(unittest.TestCase):
         return client
 
     def expire_session(self, event_factory: Callable[[], threading.Event]) -> None:
-        """The session is over, as kazoo thinks."""
+        """Makes kazoo believe that the session has ended."""
         lost, back = event_factory(), event_factory()
 
         def listen(state: str) -> bool | None:
@@ -75,7 +75,7 @@ class KazooTestCase(unittest.TestCase):
 
 
 def kazoos_own() -> tuple[Any, Any]:
-    """The modules of kazoo's tests, on our test case."""
+    """The modules of kazoo's tests, with our test case."""
     stand_in = ModuleType("kazoo.testing")
     stand_in.KazooTestCase = KazooTestCase  # type: ignore[attr-defined]
     sys.modules["kazoo.testing"] = stand_in
@@ -90,10 +90,11 @@ locks, elections = kazoos_own()
 
 
 class Observed(threading.Condition):
-    """A condition that a waiter misses no state of: who notifies waits until each waiter has looked.
+    """A condition of which a waiter misses no state: the thread that notifies waits until each waiter has
+    checked.
 
     Kazoo's test_lock waits for "no thread is active" while the next contender gets the lock. On a busy
-    machine that contender is active before the test has looked, and both wait for ever.
+    machine that contender is active before the test has checked, and both wait for ever.
     """
 
     def __init__(self) -> None:
@@ -102,7 +103,7 @@ class Observed(threading.Condition):
         self._asleep: set[object] = set()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Until it is notified."""
+        """Waits until it is notified."""
         sleeper = object()
         self._asleep.add(sleeper)
         try:
@@ -112,14 +113,14 @@ class Observed(threading.Condition):
             self._looked.notify_all()
 
     def notify_all(self) -> None:
-        """Wakes all that sleep now, and returns when each has looked and has let the condition go."""
+        """Wakes all waiters, and returns when each has checked the state and has released the condition."""
         asleep = set(self._asleep)
         super().notify_all()
         self._looked.wait_for(lambda: not asleep & self._asleep)
 
 
 class LetsGo:
-    """Lets the threads of a test that has failed end: kazoo's tearDown waits for them for ever."""
+    """Ends the threads of a failed test. Otherwise kazoo's tearDown would wait for them for ever."""
 
     make_condition = staticmethod(Observed)
 

@@ -1,4 +1,4 @@
-"""Threads that share one of our recipes, while what it holds is given back or the connection is lost."""
+"""Threads that share one of our recipes, during a release or a loss of the connection."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAMES = ["Lock", "ReadLock", "WriteLock", "Semaphore"]
 
 
 class Line:
-    """A client whose connection is held or cut when the test wants it."""
+    """A client whose connection the test can hold or cut."""
 
     def __init__(self, zookeeper: ZooKeeperBackend, control: Control) -> None:
         self.kazoos = Kazoos(zookeeper)
@@ -31,16 +31,16 @@ class Line:
         self.client = self.kazoos.client("ours", hosts=proxy["address"])
 
     def do(self, verb: str) -> dict[str, Any]:
-        """Does something with the proxy."""
+        """Sends a command to the proxy."""
         return self._control.do(f"proxy-{verb} {self._id}")
 
     def suspend(self, recipe: Any) -> None:
-        """The connection is lost."""
+        """Cuts the connection."""
         self.do("cut")
         wait_until(lambda: not recipe.is_acquired, "the connection is lost")
 
     def release(self, recipe: Any) -> Release:
-        """A thread releases, and its request is on the way until the proxy passes it."""
+        """Starts a thread that releases. The proxy holds its request back."""
         self.do("reset")
         self.do("hold")
         release = Release(recipe)
@@ -60,14 +60,14 @@ class Release:
         self.result = recipe.release()
 
     def finish(self) -> Any:
-        """What the release gave."""
+        """Returns the result of the release."""
         self.thread.join(LONG)
         assert not self.thread.is_alive()
         return self.result
 
 
 class Scope:
-    """A thread with a body that needs what the recipe holds: it notes whether that is so."""
+    """A thread with a body that needs the lock. It stores whether the recipe holds it."""
 
     def __init__(self, enter: Callable[[Callable[[], None]], None], recipe: Any) -> None:
         self.acquired = threading.Event()
@@ -84,7 +84,7 @@ class Scope:
 
 @pytest.fixture
 def line(zookeeper: ZooKeeperBackend, control: Control, monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
-    """A client behind a proxy. Its releases wait for as long as a test does."""
+    """A client behind a proxy. Its releases wait as long as a test does."""
     for module in ("calls", "client"):
         monkeypatch.setattr(f"fencepost._client.{module}.CONFIRM_WITHIN", LONG)
     line = Line(zookeeper, control)
@@ -207,7 +207,7 @@ def test_an_acquire_while_suspended_is_content_with_the_lease_that_was_kept(
     handle_event = RecipeContender.handle_event
 
     def ignore_confirmations(contender: RecipeContender, event: Any, cause: Any) -> bool:
-        # The next confirmation would end the wait, too, seconds later.
+        # The next confirmation would also end the wait, seconds later.
         return handle_event(contender, event, cause) and event.name != "extended"
 
     monkeypatch.setattr(RecipeContender, "handle_event", ignore_confirmations)

@@ -1,4 +1,4 @@
-"""Who holds a lock, who waits, and what an operator may do about it."""
+"""The holders and waiters of a lock, and the actions of an operator."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_the_holder_on_redis(redis_server: RedisBackend, connect: Connect) -> No
 
 
 def test_a_holder_of_redis_py(redis_server: RedisBackend, connect: Connect) -> None:
-    """It counts no fences, so it does not have that of a holder before it."""
+    """redis-py counts no fences, so the holder does not have the fence of an earlier holder."""
     name = redis_server.name()
     lock = connect(redis_server.url).lock(name)
     with lock:
@@ -128,7 +128,7 @@ def test_a_holder_of_redis_py(redis_server: RedisBackend, connect: Connect) -> N
         server.set(name, b"\xff token")
         (holder,) = lock.contenders()
         assert (holder.fence, holder.expires_in, holder.node) == (0, None, "\ufffd token")
-        # Its bytes are no text, so they are not those that were shown.
+        # Its bytes are not UTF-8, so they differ from the text that was shown.
         with pytest.raises(fencepost.Refused):
             lock.break_contender(holder)
         server.set(name, "token")

@@ -1,4 +1,4 @@
-"""What the tests themselves rely on: the servers' control port."""
+"""The servers' control port, which other tests use."""
 
 from __future__ import annotations
 

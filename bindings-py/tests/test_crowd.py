@@ -1,5 +1,5 @@
-"""Two thousand contenders on one ZooKeeper session: a burst, a restart of the server, a close. Nothing of the
-client may block while it holds a lock of its own, or on the thread that reads the server's answers.
+"""Two thousand contenders on one ZooKeeper session: a burst, a restart of the server, a close. The client
+must not block while it holds one of its own locks, or on the thread that reads the server's replies.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from kazoo.client import KazooClient
 from support import LONG, Control, ZooKeeperBackend, wait_until, with_session
 
 MANY = 2000
-#: As many threads wait for locks that have a thread each.
+#: The number of threads that wait, each for another lock.
 THREADS = 300
-#: For what two thousand contenders do on a busy machine, in seconds.
+#: The time limit for two thousand contenders on a busy machine, in seconds.
 PATIENT = 200.0
-#: What a close of at most five seconds takes on a busy machine.
+#: The longest time of a five-second close on a busy machine, in seconds.
 CLOSE = 20.0
-#: A session, in seconds, that outlives a restart however busy the machine is.
+#: A session, in seconds, that outlives a restart, even on a busy machine.
 SESSION = 120
-#: The same of a KazooClient of the program's own. It starts when the fencepost client is there: the first
-#: grant in a session that is older waits for a quarter of it.
+#: The same for the program's own KazooClient. It starts after the fencepost client exists: the first
+#: grant in an older session waits for a quarter of the session's timeout.
 OWN_SESSION = 48
-#: Kazoo waits a whole session for a server that accepts and does not answer, as one may that starts: divided
+#: If a starting server accepts a connection and does not reply, kazoo waits for a session timeout divided
 #: by the number of hosts.
 HOSTS = 12
 
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.timeout(600)
 
 @pytest.fixture(params=["address", "own"])
 def kazoo(request: pytest.FixtureRequest, zookeeper: ZooKeeperBackend) -> Iterator[KazooClient | None]:
-    """The caller's own KazooClient, not started yet; None: the client is made by address."""
+    """The program's own KazooClient, not started yet. None: the test makes the client by address."""
     if request.param == "address":
         yield None
         return
@@ -51,7 +51,7 @@ def kazoo(request: pytest.FixtureRequest, zookeeper: ZooKeeperBackend) -> Iterat
 
 
 def own_hosts(zookeeper: ZooKeeperBackend) -> str:
-    """For a KazooClient of the program's own."""
+    """The hosts of the program's own KazooClient."""
     return ",".join([zookeeper.address] * HOSTS)
 
 
@@ -87,13 +87,13 @@ def client(zookeeper: ZooKeeperBackend, kazoo: KazooClient | None) -> Iterator[f
 
 
 def restart(control: Control) -> None:
-    """The server is killed, and started again with what it has stored."""
+    """Kills the server, and starts it again with its stored data."""
     control.do("kill zookeeper")
     control.do("start zookeeper")
 
 
 def check_that_nothing_is_left(zookeeper: ZooKeeperBackend, kazoo: KazooClient | None) -> None:
-    """What a close has had to leave goes with the session, which ends with the connection."""
+    """The server deletes the remaining nodes with the session, which ends with the connection."""
     if kazoo is not None:
         kazoo.stop()
 
@@ -104,7 +104,9 @@ def check_that_nothing_is_left(zookeeper: ZooKeeperBackend, kazoo: KazooClient |
 
 
 async def release_all(grants: list[fencepost.asyncio.Grant]) -> None:
-    """Releases all at once. A busy server may confirm later than a release waits: the client goes on."""
+    """Releases all at once. A busy server may confirm later than a release waits. Then the client continues
+    in the background.
+    """
     released = asyncio.gather(*(grant.release() for grant in grants), return_exceptions=True)
     for result in await asyncio.wait_for(released, PATIENT):
         assert result is None or isinstance(result, fencepost.ReleaseUnconfirmed)
@@ -117,7 +119,7 @@ def release(grant: Any) -> None:
 
 
 async def hold_all(client: fencepost.asyncio.Client, count: int) -> list[fencepost.asyncio.Grant]:
-    """As many locks, acquired at once."""
+    """Acquires ``count`` locks at once."""
     locks = [client.lock(f"held-{number}") for number in range(count)]
     grants = await asyncio.wait_for(asyncio.gather(*(lock.acquire() for lock in locks)), PATIENT)
     return [grant for grant in grants if grant is not None]
@@ -132,7 +134,7 @@ async def test_a_burst(loop_client: fencepost.asyncio.Client) -> None:
 async def test_a_restart_with_all_waiting(
     loop_client: fencepost.asyncio.Client, zookeeper: ZooKeeperBackend, control: Control
 ) -> None:
-    # In one line each of them would read a list of all.
+    # In a single queue each contender would read a list of all contenders.
     lines = 100
     first = await hold_all(loop_client, lines)
     turns = 0
@@ -168,7 +170,7 @@ async def test_a_close_with_all_held(
 ) -> None:
     grants = await hold_all(loop_client, MANY)
     start = time.monotonic()
-    # On a busy machine not all is answered within the five seconds that it waits.
+    # On a busy machine the server does not reply to all requests within the five seconds of a close.
     with suppress(fencepost.CleanupIncomplete):
         await asyncio.wait_for(loop_client.close(), LONG)
     assert time.monotonic() - start < CLOSE
@@ -202,7 +204,7 @@ def test_threads_wait_through_a_restart(
 
 
 def in_threads(work: Callable[[int], object]) -> None:
-    """Does something with each number, in 50 threads."""
+    """Calls ``work`` with each number, in 50 threads."""
 
     def each(numbers: range) -> None:
         for number in numbers:
@@ -219,7 +221,7 @@ def in_threads(work: Callable[[int], object]) -> None:
 
 
 def hold_all_in_threads(client: fencepost.Client) -> list[Any]:
-    """As many locks."""
+    """Acquires MANY locks in threads."""
     held: list[Any] = []
     in_threads(lambda number: held.append(client.lock(f"held-{number}").acquire()))
     assert len(held) == MANY

@@ -1,4 +1,4 @@
-"""What ends a client or a grant without a close: finalizers, signal handlers, the end of the interpreter."""
+"""Clients and grants that end without a close: finalizers, signal handlers, the end of the interpreter."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def run_program(python: str, program: str, *arguments: str) -> subprocess.Comple
 
 
 def test_a_thread_that_was_started_twice_ends(backend: Backend) -> None:
-    """Ctrl-C may come between the start of a thread and the note of it."""
+    """Ctrl-C may occur after the start of a thread, before the client has stored the thread."""
     before = set(threading.enumerate())
     client = fencepost.connect(backend.url)
     timer: Any = client._engine.timer
@@ -67,7 +67,7 @@ def test_a_thread_that_was_started_twice_ends(backend: Backend) -> None:
 
 
 class Owner:
-    """An object in a cycle, whose finalizer gives its lock back."""
+    """An object in a cycle, whose finalizer releases its lock."""
 
     def __init__(self, client: fencepost.Client, name: str) -> None:
         self.grant = client.lock(name).acquire(timeout=LONG)
@@ -78,11 +78,11 @@ class Owner:
         try:
             self.grant.release()
         except (fencepost.MisuseError, fencepost.LockLost):
-            pass  # It was given back before, or the session has ended on a machine that is too busy.
+            pass  # It was released before, or the session has ended on a busy machine.
 
 
 def test_a_finalizer_releases_anywhere(backend: Backend, connect: Connect) -> None:
-    """The collector comes at any moment, also while the client is at work."""
+    """The garbage collector runs at any moment, also inside a call of the client."""
     client = connect(backend.url)
     rounds = 1500 if backend.kind == "memory" else 150
     names = [backend.name(f"{thread}-{n}") for thread in range(2) for n in range(rounds)]
@@ -108,7 +108,7 @@ def test_a_finalizer_releases_anywhere(backend: Backend, connect: Connect) -> No
 
 
 def test_inside_of_the_client_nothing_waits(connect: Connect) -> None:
-    """What a finalizer or a signal handler does in the middle of a critical section."""
+    """The calls of a finalizer or a signal handler inside a critical section."""
     client, other = connect("memory:a"), connect("memory:a")
     grant, theirs = client.lock("a").acquire(), other.lock("a")
     assert grant is not None
@@ -147,7 +147,7 @@ def test_a_queued_release_wakes_the_waiter_for_the_grant(connect: Connect) -> No
 @pytest.mark.parametrize("python", interpreters())
 @pytest.mark.parametrize("what", ["close", "release", "drop", "asyncio", "finalizer", "section"])
 def test_the_end_of_the_interpreter(backend: Backend, python: str, what: str) -> None:
-    """Functions of `atexit` close and release, on every Python that there is. Later, a call works if it
+    """Functions of `atexit` close and release, on every version of Python. After them, a call works if it
     needs no other thread. If it needs one, or the critical section of one, it is refused.
     """
     ended = run_program(python, "at_exit.py", backend.url, backend.name(), what)
@@ -167,8 +167,8 @@ def test_the_end_of_the_interpreter(backend: Backend, python: str, what: str) ->
 def test_a_thread_that_leaves_a_block_when_the_interpreter_ends(
     server: Backend, control: Control, python: str, kind: str
 ) -> None:
-    """Python before 3.14 unwinds the thread's stack. The answer to the release comes when the interpreter has
-    stopped its threads.
+    """Python before 3.14 unwinds the thread's stack. The reply to the release arrives after the interpreter
+    has stopped its threads.
     """
     proxy = control.do(f"proxy {server.server}")
     control.do(f"proxy-slow {proxy['id']} 500")

@@ -1,4 +1,4 @@
-"""A programming error in a driver or a client library ends everything at once and is never tried again."""
+"""A programming error in a driver or a client library ends all calls at once, without a retry."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kazoo.exceptions import ConnectionLoss
 from support import LONG, RedisBackend, ZooKeeperBackend, sockets, wait_until, wait_until_async
 
 TEXT = "read_response() got an unexpected keyword argument 'timeout'"
-#: What a version of a library does that has another signature, and what else comes of code.
+#: The errors of a library with another signature, and other errors of code.
 FAULTS = [
     TypeError,
     ArithmeticError,
@@ -41,7 +41,7 @@ broken: type[Exception] | None = None
 
 
 def fail() -> None:
-    """Raises what is wrong with the library."""
+    """Raises the programming error of the library."""
     global calls
     if broken is not None:
         calls += 1
@@ -49,7 +49,7 @@ def fail() -> None:
 
 
 class Odd(redis.Connection):
-    """A connection of another version."""
+    """A connection of another version of the library."""
 
     def read_response(self, *arguments: Any, **options: Any) -> Any:
         fail()
@@ -67,26 +67,26 @@ class AsyncOdd(redis.asyncio.Connection):
 
 @pytest.fixture(autouse=True)
 def whole() -> None:
-    """Everything works at first."""
+    """At first, the library works."""
     global broken, calls
     broken, calls = None, 0
 
 
 def break_all(fault: type[Exception] = TypeError) -> None:
-    """From now on it does not."""
+    """From now on, the library fails."""
     global broken
     broken = fault
 
 
 def check(error: fencepost.DriverError, fault: type[Exception]) -> None:
-    """It says what is wrong."""
+    """Checks that the error describes the programming error."""
     assert (error.code, error.name) == (506, "driver-failed")
     assert isinstance(error.__cause__, (fault, RuntimeError) if fault is StopIteration else fault)
     assert "StopIteration" in str(error) or "unexpected keyword" in str(error)
 
 
 class Theirs(Exception):
-    """Of a program's own credential provider."""
+    """The exception of a program's own credential provider."""
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ def test_redis(redis_server: RedisBackend, first: bool, fault: type[Exception]) 
             lock.acquire()
         check(error.value, fault)
         assert calls == before
-    # The error has the frames that have the connection: no finalizer has closed this one.
+    # The error keeps the frames with the connection, so no finalizer has closed the connection.
     wait_until(lambda: sockets() <= open_sockets, "its sockets are closed")
 
 
@@ -150,7 +150,7 @@ def test_waiters_and_holders_get_the_programming_error(redis_server: RedisBacken
     errors: list[BaseException] = []
     with (
         redis.Redis(connection_pool=pool) as theirs,
-        # The held lock stays on the server, as no release can be sent.
+        # The held lock stays on the server, because the client cannot send a release.
         pytest.raises(fencepost.CleanupIncomplete, match="1 contender"),
         fencepost.Client(theirs) as client,
     ):
@@ -199,7 +199,7 @@ async def test_redis_below_a_loop(redis_server: RedisBackend, first: bool, fault
 
 
 class AsyncBroken(AsyncOdd):
-    """Its disconnect fails, too."""
+    """A connection whose disconnect fails, too."""
 
     async def disconnect(self, *arguments: Any, **options: Any) -> None:
         await super().disconnect(*arguments, **options)

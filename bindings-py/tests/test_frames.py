@@ -1,4 +1,4 @@
-"""A client that remembers a failure keeps nothing of the frames that it has passed through."""
+"""A client that keeps an exception does not keep its frames."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_failure_keeps_no_frames(connect: Connect, url: str) -> None:
         assert mine.__traceback__ is not None
 
     for n in range(5):
-        # In the first one, the client has to try to connect.
+        # In the first call, the client must try to connect.
         handler(f"x{n}", 0.3 if n else BRIEF)
     gc.collect()
     assert [each for each in kept if each() is not None] == []
@@ -61,7 +61,7 @@ async def test_a_failure_keeps_no_frames_of_tasks(aconnect: AsyncConnect, url: s
         assert mine.__traceback__ is not None
 
     for n in range(5):
-        # In the first one, the client has to try to connect.
+        # In the first call, the client must try to connect.
         await asyncio.create_task(handler(f"x{n}", 0.3 if n else BRIEF))
     gc.collect()
     assert [each for each in kept if each() is not None] == []

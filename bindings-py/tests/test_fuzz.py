@@ -1,6 +1,7 @@
-"""Any arguments to everything public: only the documented exceptions come out, and the hub goes on working.
+"""Calls all public functions with any arguments: they raise only the documented exceptions, and the hub still
+works afterwards.
 
-The cases are always the same ones. ``FENCEPOST_CASES`` takes another number of them.
+The cases are always the same. ``FENCEPOST_CASES`` sets another number of cases.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ fuzz = settings(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 
-# What Python's own conversions raise, and the package's errors. A panic is neither.
+# The exceptions of Python's own conversions, and the package's errors. A panic is not among them.
 HUB_ERRORS = (fencepost.ConfigError, fencepost.MisuseError, TypeError, ValueError, OverflowError)
 SECOND = 1_000_000
 SESSION = 77
@@ -109,7 +110,7 @@ VERBS: dict[str, list[st.SearchStrategy[Any]]] = {
     "disconnect": [times],
 }
 
-# Whose second argument is a command: mostly one under way.
+# The methods whose second argument is a command: mostly a pending one.
 OUTCOMES = {
     "created",
     "children",
@@ -133,7 +134,7 @@ settings_data = st.fixed_dictionaries(
 
 
 def mostly(right: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Mostly what is asked for, so that calls get somewhere."""
+    """Mostly valid arguments, so that calls make progress."""
     return st.sampled_from(range(8)).flatmap(lambda nth: odd if nth == 0 else right)
 
 
@@ -144,7 +145,7 @@ def a_call(name: str) -> st.SearchStrategy[tuple[str, tuple[Any, ...]]]:
     return arguments.map(lambda arguments: (name, arguments))
 
 
-# Answers are more frequent, so that machines get somewhere; a shutdown is the end.
+# Replies are more frequent, so that machines make progress. A shutdown is final.
 WEIGHTED = sorted(
     [*(set(VERBS) - {"shutdown", "disconnect"}), *OUTCOMES, *["reply"] * 6] * 2 + ["shutdown", "disconnect"]
 )
@@ -152,7 +153,7 @@ calls = st.lists(st.sampled_from(WEIGHTED).flatmap(a_call), min_size=1, max_size
 
 
 def attempt(call: Callable[..., object], *arguments: object) -> object:
-    """Calls; what comes out has to be documented."""
+    """Calls a function, which may raise only documented exceptions."""
     try:
         return call(*arguments)
     except HUB_ERRORS:
@@ -176,7 +177,7 @@ CLAIMS = Scope('{"server": "redis", "kind": "claim", "scope": "fuzz"}')
 
 
 class Tree:
-    """As much of a server as one acquire needs."""
+    """The part of a server that one acquire needs."""
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
@@ -204,12 +205,12 @@ class Tree:
             case "sync":
                 hub.done(now, id, SESSION)
             case "multi":
-                # Checks alone: a mutex makes no nodes by it.
+                # It has only checks: a mutex creates no nodes with it.
                 hub.children(now, id, SESSION, [])
 
 
 def assert_works(hub: Hub, now: int) -> None:
-    """A whole acquire and release, whatever was said to the hub before."""
+    """Checks that a whole acquire and release still works."""
     if hub.id == 0 and hub.family == "zookeeper":
         hub.session(now, "connected", SESSION, 10 * SECOND)
     tree = Tree(hub)
@@ -261,7 +262,7 @@ def test_a_hub_takes_anything(kind: str, calls: list[tuple[str, tuple[Any, ...]]
             arguments = (arguments[0], under_way[arguments[1] % len(under_way)], *arguments[2:])
         given_time = arguments[0] if arguments and name not in ("poll_output", "drain") else 0
         attempt(getattr(hub, name), *arguments)
-        # A shutdown and the end of a session in memory are for good.
+        # A shutdown and the end of a session in memory are final.
         over = over or name in ("shutdown", "disconnect")
         if isinstance(given_time, int) and 0 <= given_time < 2**64:
             latest = max(latest, given_time)
@@ -374,7 +375,9 @@ def test_an_asyncio_client_takes_anything(
 
 
 def config_error_or_nothing(call: Callable[[], Any]) -> Any:
-    """What it gives, or None for a ConfigError: what else a client's arguments may raise is a failure."""
+    """Returns the result of the call, or None for a ConfigError. Any other exception is a failure of the
+    test.
+    """
     try:
         return call()
     except fencepost.ConfigError:

@@ -1,4 +1,4 @@
-"""A lock on a session that the application has made: free, and granted late if need be."""
+"""A free lock on a session that the application has made: the client grants it late if necessary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support import ZooKeeperBackend
 
 @contextmanager
 def connected(zookeeper: ZooKeeperBackend, session: float) -> Iterator[Any]:
-    """A client that was connected before anything of ours saw it."""
+    """A KazooClient that was connected before fencepost used it."""
     client = KazooClient(hosts=zookeeper.address, timeout=session)
     client.start()
     try:
@@ -25,7 +25,8 @@ def connected(zookeeper: ZooKeeperBackend, session: float) -> Iterator[Any]:
         client.close()
 
 
-# The proof takes a quarter of the timeout: more than a try waits for answers, and than that timeout.
+# The proof takes a quarter of the session timeout. That is longer than a try waits for replies, and than the
+# acquire timeout.
 @pytest.mark.parametrize(
     ("session", "acquire_timeout"),
     [(24.0, {"blocking": False}), (12.0, {"timeout": 2.0})],

@@ -1,4 +1,4 @@
-"""The raw hub: its verbs, its outputs, and replies of the wrong shape."""
+"""The raw hub: its verbs, its outputs, and replies of the wrong form."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def drain(hub: Hub) -> tuple[list[Command | Event], int | None]:
 
 
 def asking() -> tuple[Hub, int, Command]:
-    """A Redis hub with an acquire under way."""
+    """A Redis hub with a pending acquire."""
     hub = Hub("redis", 7)
     key = hub.open(1_000_000, redis_settings(), OWNER, 42)
     hub.acquire(1_000_000, key)
@@ -44,7 +44,7 @@ def asking() -> tuple[Hub, int, Command]:
 
 
 def entering() -> tuple[Hub, int, list[Command]]:
-    """A ZooKeeper hub with a connected session and an acquire under way."""
+    """A ZooKeeper hub with a connected session and a pending acquire."""
     hub = Hub("zookeeper", 7)
     hub.session(1_000_000, "connecting")
     hub.session(1_000_000, "connected", SESSION, 10_000_000)
@@ -132,7 +132,7 @@ def test_replies_of_the_wrong_shape_from_redis(value: object) -> None:
     with pytest.raises(fencepost.MisuseError) as error:
         hub.reply(1_000_100, command.id, value)
     assert (error.value.code, error.value.name) == (203, "wrong-reply")
-    # It counts as unknown: it is asked again.
+    # The hub treats the outcome as unknown, and sends the command again.
     until = drain(hub)[1]
     assert until is not None
     hub.handle_timeout(until)
@@ -153,7 +153,7 @@ def test_what_no_server_can_answer(value: object, kind: type[Exception]) -> None
     hub, _, command = asking()
     with pytest.raises(kind):
         hub.reply(1_000_100, command.id, value)
-    # Nothing has changed: the right reply is still taken.
+    # Nothing has changed: the hub still accepts the right reply.
     hub.reply(1_000_200, command.id, [1, b"9"])
     assert [each.name for each in drain(hub)[0] if isinstance(each, Event)] == ["acquired"]
 

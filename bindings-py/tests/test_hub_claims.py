@@ -22,7 +22,7 @@ def scope(**options: object) -> Scope:
 
 
 def opened(settings: Settings) -> tuple[Hub, int, Command]:
-    """A hub whose machine asks, and what it sends."""
+    """A hub with a machine that acquires, its key, and its first command."""
     hub = Hub("redis", 7)
     key = hub.open(1_000_000, settings, bytes(16), 42)
     hub.acquire(1_000_000, key)
@@ -39,7 +39,7 @@ def event(hub: Hub) -> Event:
 
 
 def done(result: bytes) -> bytes:
-    """A record that has a result, as the server answers it."""
+    """A record that has a result, as in the server's reply."""
     fields = {
         "state": "done",
         "attempt": f"{'6f' * 16}-1",

@@ -1,4 +1,4 @@
-"""The driver for kazoo: its table of errors, and a client that the caller already has."""
+"""The driver for kazoo: its table of errors, and a client that the program already has."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_no_code_of_the_protocol_is_unknown_to_kazoo() -> None:
 
 
 def traces(client: Any) -> list[str]:
-    """What hangs in a KazooClient that it did not have by itself."""
+    """The hooks and listeners that a KazooClient does not have by itself."""
     own = set(KazooClient(hosts="127.0.0.1:1").__dict__["_connection"].__dict__)
     found = [f"connection.{name}" for name in client._connection.__dict__ if name not in own]
     found += [f"listener {listener}" for listener in client.state_listeners]
@@ -88,7 +88,7 @@ def test_a_client_of_the_caller_s_own(zookeeper: ZooKeeperBackend, handler: Any)
     with locks[0] as grant:
         remaining = grant.remaining()
         assert remaining is not None
-        # Kazoo itself only knows what it has asked for.
+        # Kazoo itself knows only the timeout that it has requested.
         assert remaining <= 10
         assert locks[1].acquire(timeout=BRIEF) is None
         kazoo.set(f"/{zookeeper.prefix}", b"the caller goes on using it")
@@ -149,7 +149,7 @@ def test_a_client_that_is_closed(zookeeper: ZooKeeperBackend) -> None:
     with pytest.raises(fencepost.Refused) as closed:
         client.lock(zookeeper.name()).acquire()
     assert closed.value.name == "connection-closed"
-    # The caller may start it again.
+    # The program may start it again.
     stopped.start_async()
     with client.lock(zookeeper.name()).hold(timeout=LONG):
         pass
@@ -236,7 +236,7 @@ def test_the_caller_s_acl(zookeeper: ZooKeeperBackend, compat: bool, when: str) 
 
 
 def test_a_login_while_requests_are_in_flight(zookeeper: ZooKeeperBackend) -> None:
-    """ZooKeeper answers the login before them."""
+    """ZooKeeper replies to the login before it replies to them."""
     kazoo = KazooClient(hosts=zookeeper.address, timeout=60)
     kazoo.start()
     with fencepost.Client(kazoo, prefix=zookeeper.prefix) as client:
@@ -252,7 +252,7 @@ def test_a_login_while_requests_are_in_flight(zookeeper: ZooKeeperBackend) -> No
 
 @pytest.mark.parametrize("compat", [False, True], ids=["client", "compat"])
 def test_an_acquire_right_after_a_start(zookeeper: ZooKeeperBackend, compat: bool) -> None:
-    """Kazoo calls its listeners after that, in any order."""
+    """Kazoo calls its listeners after ``start`` has returned, in any order."""
     make = ours.KazooClient if compat else KazooClient
     kazoo = make(hosts=zookeeper.address, timeout=10)
     for seconds in (0.01, 0.02, 0.03, 0.04):
@@ -302,10 +302,10 @@ def test_an_ensemble(ensemble: tuple[str, Control]) -> None:
 
 @pytest.mark.parametrize("make", [fencepost.Client, fencepost.asyncio.Client])
 async def test_a_client_with_another_handler(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as that for gevent. The refusal leaves no thread, and no timer that fails later."""
+    """For example, the handler for gevent. The refusal leaves no thread, and no timer that fails later."""
 
     class OfGevent:
-        """Only its type counts."""
+        """Only its type matters."""
 
         def __getattr__(self, name: str) -> Any:
             return getattr(SequentialThreadingHandler, name)

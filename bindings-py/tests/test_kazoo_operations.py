@@ -1,4 +1,4 @@
-"""What the driver for kazoo carries out, operation by operation, against a real server."""
+"""The operations of the driver for kazoo, one by one, against a real server."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ANY = -1
 
 @dataclass
 class Order:
-    """A command, as a hub gives it."""
+    """A command, as a hub outputs it."""
 
     id: int
     operation: str
@@ -41,15 +41,15 @@ class Recorder:
         return lambda now, *arguments: self.received.put((verb, *arguments))
 
     def drain(self, into: list[object]) -> None:
-        """There is nothing to do."""
+        """Outputs nothing."""
 
     def serves(self, key: int) -> bool:
-        """Whose watches are kept."""
+        """Returns True, so that the watches are kept."""
         return True
 
 
 class NoTimer:
-    """In the place of a timer."""
+    """Replaces a timer."""
 
     def schedule(self, until: int | None) -> None:
         """See Timer."""
@@ -62,7 +62,7 @@ class NoTimer:
 
 
 class Bench:
-    """A driver that is given orders one by one."""
+    """A driver that gets commands one by one."""
 
     def __init__(self, kazoo: Any, path: str) -> None:
         self.driver = KazooDriver(kazoo)
@@ -75,18 +75,18 @@ class Bench:
         assert self.next()[:2] == ("session", "connected")
 
     def give(self, operation: str, path: str = "", **more: Any) -> int:
-        """Hands a command over and gives its number."""
+        """Passes a command to the driver and returns its number."""
         self._count += 1
         order = Order(self._count, operation, path and self.root + path, **more)
         self.driver.submit(cast(Any, order))
         return self._count
 
     def next(self) -> tuple[Any, ...]:
-        """What the hub receives next."""
+        """The next report to the hub."""
         return self.hub.received.get(timeout=LONG)
 
     def do(self, operation: str, path: str = "", **more: Any) -> tuple[Any, ...]:
-        """Carries a command out; gives what came of it, without number and session."""
+        """Carries out a command. Returns its outcome, without number and session."""
         number = self.give(operation, path, **more)
         verb, id, session, *rest = self.next()
         assert (id, session) == (number, self.session)
@@ -154,7 +154,7 @@ def test_a_check_alone_goes_through_a_quorum(bench: Bench, zookeeper: ZooKeeperB
     assert check("/") == ("children", [])
     assert check(f"{bench.root}/missing") == ("error", NO_NODE)
     zookeeper.client.sync("/")
-    # Either answer was a transaction.
+    # Each of the two replies was a transaction.
     assert zookeeper.client.last_zxid >= before + 2
 
 
@@ -217,7 +217,7 @@ def test_a_watched_list(bench: Bench, zookeeper: ZooKeeperBackend) -> None:
     assert bench.next() == ("children", number, bench.session, [])
     zookeeper.client.create(f"{directory}/l/new")
     assert bench.next() == ("watch", number, bench.session, "changed")
-    # It is spent: the next change sends no event, and a second watch is a new one.
+    # The watch is used up: the next change sends no event, and a second watch is a new one.
     zookeeper.client.delete(f"{directory}/l/new")
     again = bench.give("children", "/l", flags=WATCH)
     assert bench.next() == ("children", again, bench.session, [])

@@ -1,5 +1,5 @@
-"""What the driver hands to kazoo: under Ctrl-C, behind acquires that have given up, and when kazoo's
-connection ends by an exception of its own.
+"""The driver's use of kazoo: under Ctrl-C, after acquires that have given up, and when kazoo's own exception
+ends its connection.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def driver_of(client: Any) -> KazooDriver:
 
 
 class WakeSocket:
-    """The socket that wakes kazoo's thread, on which Ctrl-C comes at one of its uses."""
+    """The socket that wakes kazoo's thread. Ctrl-C interrupts one of its uses."""
 
     def __init__(self, socket: Any, at: int, before: bool) -> None:
         self._socket = socket
@@ -69,7 +69,7 @@ def test_ctrl_c_while_a_request_is_handed_over(zookeeper: ZooKeeperBackend, at: 
         except KeyboardInterrupt:
             pass
         connection._write_sock = wake_socket
-        # The session goes on: what it had left would lie there.
+        # The session continues, so a node that the acquire had left would still exist.
         with other.lock("stock").hold(timeout=LONG):
             pass
         with client.lock("stock").hold(timeout=LONG):
@@ -106,7 +106,7 @@ def test_a_waiter_that_gives_up_leaves_no_watch(zookeeper: ZooKeeperBackend, own
 
 
 class Broken:
-    """A request that cannot be written, or is answered out of order: kazoo's thread ends by it."""
+    """A request that cannot be written, or whose reply is out of order: it ends kazoo's thread."""
 
     type, watcher, path = 9, None, "/"
 
@@ -118,7 +118,7 @@ class Broken:
         raise self._error
 
     def set_exception(self, error: BaseException) -> None:
-        """It was not sent."""
+        """The request was not sent."""
 
 
 ENDS = [RuntimeError("xids do not match"), IndexError("pop from an empty deque"), TypeError("no")]
@@ -164,7 +164,8 @@ def test_numbers_go_on_in_the_next_connection(zookeeper: ZooKeeperBackend) -> No
         driver_of(client).client._call(broken, broken)
         with client.lock("stock"):
             pass
-        # A server may answer what it still has from before: under another number than any of these.
+        # A server may still reply to earlier requests. Their numbers must differ from those of the new
+        # requests.
         assert connection._xid > before
 
 
@@ -172,14 +173,14 @@ def test_numbers_go_on_in_the_next_connection(zookeeper: ZooKeeperBackend) -> No
 def test_an_unanswered_handshake_costs_no_grant(
     zookeeper: ZooKeeperBackend, control: Control, unanswered: int
 ) -> None:
-    """As tests/interop/tests/test_unanswered.py, in this process."""
+    """The same as tests/interop/tests/test_unanswered.py, in this process."""
     proxy = control.do("proxy zookeeper")
     url = with_session(zookeeper.at(proxy["address"]), 10000)
     with fencepost.connect(url) as client, client.lock("held").hold(timeout=LONG) as grant:
         control.do(f"proxy-ignore {proxy['id']} {unanswered}")
         control.do(f"proxy-cut {proxy['id']}")
         control.do(f"proxy-heal {proxy['id']}")
-        # Kazoo itself would wait for ten seconds, of which the lease has less than seven.
+        # Kazoo itself would wait for ten seconds, and the rest of the lease is less than seven.
         grant.extend()
         assert control.do("list")["proxies"][-1]["ignores"] == 0
     control.do(f"proxy-close {proxy['id']}")
@@ -191,17 +192,17 @@ PROBES = (b"\0\0\0\x09\0\0\0\x01/", b"\0\0\0\x0e\0\0\0\x0d")
 
 
 def probes(relay: Relay) -> int:
-    """How many probes the client has sent by this relay."""
+    """How many probes the client has sent through this relay."""
     return sum(pipe.sent.count(probe) for pipe in relay.pipes for probe in PROBES)
 
 
 def between(relays: list[Relay]) -> Relay:
-    """The one of two relays that the client is connected by."""
+    """The one of two relays that the client is connected through."""
     (found,) = (relay for relay in relays if relay.carries())
     return found
 
 
-#: When a server falls silent, in seconds after a probe. The next one comes after 3.3 seconds.
+#: When a server stops replying, in seconds after a probe. The next probe follows after 3.3 seconds.
 PHASES = (0.0, 1.6, 3.0)
 
 
@@ -220,7 +221,7 @@ def test_a_silent_server_costs_no_grant(zookeeper: ZooKeeperBackend, phase: floa
             assert not grant.lost.is_set()
             assert grant.is_valid
             assert between([one, other]) is not silent
-            # Kazoo shuffles them.
+            # Kazoo shuffles the servers.
             connection = driver_of(client).client._connection
             last = {connection._expand_client_hosts()[-1][2] for _ in range(20)}
             assert last == {int(silent.address.rpartition(":")[2])}
@@ -228,7 +229,7 @@ def test_a_silent_server_costs_no_grant(zookeeper: ZooKeeperBackend, phase: floa
 
 
 async def keeps_its_grant(zookeeper: ZooKeeperBackend, phase: float) -> None:
-    """The same below a loop, with a lock of its own."""
+    """The same on a loop, with its own lock."""
     with relayed(zookeeper.address) as one, relayed(zookeeper.address) as other:
         url = with_session(zookeeper.at(f"{one.address},{other.address}"), 10000)
         async with fencepost.asyncio.connect(url) as client, client.lock(f"stock{phase}") as grant:
@@ -249,7 +250,7 @@ async def test_nor_below_a_loop(zookeeper: ZooKeeperBackend) -> None:
 
 
 def test_a_slow_server_is_kept(zookeeper: ZooKeeperBackend, control: Control) -> None:
-    """Each answer takes longer than an eighth of the session's timeout. The client reconnects once, not in
+    """Each reply takes longer than an eighth of the session's timeout. The client reconnects once, not in
     every third of the timeout.
     """
     proxy = control.do(f"proxy {zookeeper.server}")
@@ -267,7 +268,7 @@ def test_a_connection_of_the_program_s_stays(zookeeper: ZooKeeperBackend) -> Non
     with fencepost.Client(kazoo, prefix=zookeeper.prefix) as client:
         states: list[str] = []
         kazoo.add_listener(states.append)
-        # Its server is silent for longer than an eighth of the timeout: the hub asks for another connection.
+        # Its server is silent for longer than an eighth of the timeout: the hub requests another connection.
         driver_of(client).submit(Reconnect())  # type: ignore[arg-type]
         with client.lock("stock").hold(timeout=LONG):
             pass

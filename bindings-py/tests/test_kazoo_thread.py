@@ -14,10 +14,10 @@ from kazoo.client import KazooClient
 from kazoo.protocol.states import KazooState
 from support import BRIEF, LONG, Control, ZooKeeperBackend, wait_until, wait_until_async
 
-#: In kazoo's thread an exception that no code catches is the point here.
+#: These tests need an exception in kazoo's thread that no code catches.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 
-#: No host has such a name, and the look for one raises what kazoo does not expect.
+#: No host has such a name, and its resolution raises an exception that kazoo does not expect.
 NO_HOST = f"{'a' * 70}:2181"
 
 
@@ -31,17 +31,17 @@ class Broken:
         raise IndexError("pop from an empty deque")
 
     def set_exception(self, error: BaseException) -> None:
-        """It was not sent."""
+        """The request was not sent."""
 
 
 def break_a_request(kazoo: KazooClient, control: Control) -> None:
-    """An exception in the loop itself."""
+    """Causes an exception in kazoo's loop itself."""
     broken = Broken()
     kazoo._call(broken, broken)
 
 
 def expire(kazoo: KazooClient, control: Control) -> None:
-    """A change of state, of which listeners are notified."""
+    """Causes a change of state, which calls the listeners."""
     session, password = kazoo.client_id
     control.do(f"expire zookeeper {session} {password.hex()}")
 
@@ -62,7 +62,7 @@ Die = Callable[[KazooClient, Control], None]
 
 @pytest.fixture
 def kazoo(zookeeper: ZooKeeperBackend, listens: bool) -> Iterator[KazooClient]:
-    """A client of the caller's own, perhaps with a listener that comes before ours."""
+    """The program's own client, perhaps with a listener before ours."""
     kazoo = KazooClient(hosts=zookeeper.address, timeout=10)
     if listens:
         kazoo.add_listener(leave)
@@ -134,7 +134,7 @@ async def test_the_thread_ends_below_a_loop(
 
 @pytest.mark.parametrize("made", ["before", "in the listener"])
 def test_a_listener_cannot_wait(zookeeper: ZooKeeperBackend, made: str) -> None:
-    """It runs on the thread that would have to read the answer."""
+    """It runs on the thread that would have to read the reply."""
     kazoo = KazooClient(hosts=zookeeper.address, timeout=10)
     clients = [fencepost.Client(kazoo)] if made == "before" else []
     errors: list[str] = []
@@ -190,7 +190,7 @@ def test_a_client_that_is_started_again_takes_another_one_of_ours(
         wait_until(lambda: is_over(kazoo), "the thread has ended")
         with pytest.raises(fencepost.Refused):
             client.lock(zookeeper.name()).acquire()
-    # Without a stop: of a thread that has ended, its farewell would be kept for the next session.
+    # Without a stop: kazoo would send the closing request of an ended thread in the next session.
     kazoo.start()
     with (
         fencepost.Client(kazoo, prefix=zookeeper.prefix) as client,

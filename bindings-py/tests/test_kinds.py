@@ -18,7 +18,7 @@ from support import BRIEF, LONG, Backend, Program, ZooKeeperBackend, wait_until,
 
 @pytest.fixture(params=["memory", "zookeeper"])
 def place(request: pytest.FixtureRequest) -> Iterator[Backend]:
-    """A ZooKeeper, in memory and real."""
+    """A ZooKeeper: in memory, and a real one."""
     yield from make(request.param)
 
 
@@ -32,7 +32,7 @@ Pair = tuple[fencepost.Client, fencepost.Client]
 
 
 def take(lock: fencepost.Lock) -> fencepost.Grant:
-    """A grant that has to come soon."""
+    """Acquires a lock that must be granted soon."""
     grant = lock.acquire(timeout=LONG)
     assert grant is not None
     return grant
@@ -113,9 +113,9 @@ def test_many_locks_in_any_order_do_not_deadlock(pair: Pair) -> None:
 
 
 def test_a_try_behind_a_waiter_that_is_stopped(zookeeper: ZooKeeperBackend, connect: Connect) -> None:
-    """It does not wait for the waiter to take the permits that are free."""
+    """The try does not wait until the stopped waiter takes the free permits."""
     url = with_session(zookeeper.url, 60000)
-    # The fault was to wait for as long as one answer of the server may take.
+    # With the defect, the try waited as long as one reply of the server may take.
     presses = connect(url).semaphore("presses", 3, answer_within=2 * LONG)
     grants = [take(presses) for _ in range(3)]
     program = Program("wait.py", url, "presses", "3")
@@ -175,7 +175,7 @@ def test_a_contender_of_another_layout_is_waited_for(pair: Pair) -> None:
     assert foreign.mixed_layouts is None
 
     def release() -> None:
-        # Its node may be there before its client has seen the other one.
+        # Its node may exist before its client has seen the other contender's node.
         wait_until(lambda: any(each.mixed_layouts for each in list(engine._contenders.values())), "it waits")
         foreign.release()
 

@@ -1,4 +1,4 @@
-"""An answer that has arrived beats a timer that is late."""
+"""A reply that has arrived is handled before a late timer."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def test_a_loop_that_was_busy_for_longer_than_an_acquire_waits(server: Bac
         for _ in range(5):
             acquire = asyncio.create_task(lock.acquire(timeout=0.2))
             await asyncio.sleep(0)
-            # The answer comes meanwhile, and the event loop does not run.
+            # The reply arrives while the event loop does not run.
             wait_until(lambda: server.contenders(server.name()), "it was granted")
             time.sleep(0.3)
             grant = await acquire
@@ -39,17 +39,17 @@ async def test_a_loop_that_was_busy_for_longer_than_a_release_waits(server: Back
         await release
 
 
-#: What an acquire of a free lock asks for at once.
+#: The first requests of an acquire of a free lock.
 ASKED = {"zookeeper": {"create", "getChildren2"}, "redis": {"EVALSHA"}}
 
 
-#: How long the process waits for the lock, in seconds. It has to be stopped before.
+#: How long the process waits for the lock, in seconds. The test must stop it before.
 LIMIT = 3.0
 
 
 def test_a_process_that_was_stopped(server: Backend, control: Control) -> None:
     proxy = control.do(f"proxy {server.server}")
-    # A session that outlasts the stop, however long that takes.
+    # A session that outlasts the stop.
     url = with_session(server.at(proxy["address"]), 60000)
     program = Program("late.py", url, server.name(), str(LIMIT))
     assert program.line() == "ready"

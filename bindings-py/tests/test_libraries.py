@@ -1,5 +1,5 @@
-"""A client library that is missing, or has a version that a driver does not work with: connecting says what
-to install.
+"""A client library that is missing, or has a version that a driver does not work with: the error of connect
+says what to install.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ each_client = pytest.mark.parametrize("client", ["threads", "asyncio"])
 
 
 def connect(client: str, url: str, *path: Path) -> str:
-    """What a program prints that has no packages but these, besides Python's own."""
+    """The output of a program that has only these packages, besides Python's own."""
     program = [sys.executable, "-S", "-c", CONNECT, client, url, ":".join(map(str, [*path, package_alone()]))]
     return subprocess.run(program, check=True, capture_output=True, text=True).stdout
 
@@ -89,7 +89,8 @@ def test_the_versions_that_work(library: Library, url: str) -> None:
 
 
 def test_a_program_without_metadata(tmp_path: Path) -> None:
-    # redis-py does not know its own version there. The import of its stand-in's parts fails later.
+    # There redis-py does not know its own version. The import of its parts fails later, because this is a
+    # stand-in.
     said = connect("threads", "redis://localhost", stand_in(tmp_path, REDIS, "__version__ = '99.99.99'"))
     assert "ModuleNotFoundError" in said
     assert "is installed" not in said
@@ -98,5 +99,5 @@ def test_a_program_without_metadata(tmp_path: Path) -> None:
 def test_the_error() -> None:
     error = pickle.loads(pickle.dumps(fencepost.DriverMissing("this needs redis")))
     assert (str(error), error.code, error.name) == ("this needs redis", 526, "driver-missing")
-    # Programs that caught it before it had a number go on to catch it.
+    # Programs that caught it as an ImportError, before it had a number, still catch it.
     assert isinstance(error, ImportError)

@@ -1,4 +1,4 @@
-"""What the clients log: losses, connections and waits, without passwords and without tokens."""
+"""The log of the clients: losses, connections and waits, without passwords and without tokens."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from support import BRIEF, Backend, Control, RedisBackend, options, wait_until, 
 
 
 class Records(logging.Handler):
-    """Keeps all records, and whether one came under the client's lock."""
+    """Keeps all records, and those that were logged under the client's lock."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -25,7 +25,7 @@ class Records(logging.Handler):
         self.under_lock: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Takes a record."""
+        """Keeps a record."""
         self.records.append(record)
         for client in self.clients:
             free = threading.Thread(target=self._try, args=(client, record))
@@ -33,7 +33,7 @@ class Records(logging.Handler):
             free.join()
 
     def _try(self, client: fencepost.Client, record: logging.LogRecord) -> None:
-        # Another thread can take the lock if the one that logs does not have it.
+        # Another thread can acquire the lock if the thread that logs does not hold it.
         if client._engine.order.acquire(timeout=5):
             client._engine.order.release()
         else:
@@ -85,7 +85,7 @@ async def test_acquires_and_grants_below_a_loop(backend: Backend, records: Recor
 
 
 def test_a_loss(server: Backend, connect: Connect, records: Records) -> None:
-    # A lease that does not end before the client notices: the reason is to be the deletion.
+    # The lease must not end before the client notices the deletion, which must be the reason of the loss.
     client = connect(with_session(server.url, 60_000))
     records.clients.append(client)
     name = server.name()
@@ -163,7 +163,7 @@ def test_a_handler_that_fails_ends_no_renewals(backend: Backend, connect: Connec
     client.lock(backend.name()).acquire().release()  # type: ignore[union-attr]
     logging.getLogger("fencepost").addHandler(broken)
     try:
-        # Its loss is logged at the client's timer.
+        # The client's timer logs its loss.
         lost = client.lock(backend.name(), max_hold=0.05).acquire()
         assert lost is not None
         assert lost.lost.wait(30)
@@ -184,7 +184,7 @@ def test_kazoo_s_records_have_the_level_of_the_program(backend: Backend) -> None
 
 
 def test_a_program_without_logging(tmp_path: object) -> None:
-    # A warning that no handler takes would go to the standard error.
+    # Python would write a warning without a handler to the standard error.
     program = (
         "import logging, fencepost; logging.getLogger('fencepost').warning('lost');"
         "logging.getLogger('fencepost.driver.redis').warning('lost')"

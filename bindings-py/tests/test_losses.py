@@ -23,7 +23,7 @@ from support import (
 
 
 class Waiter(threading.Thread):
-    """A thread that waits for a lock, however long that takes."""
+    """A thread that waits for a lock without a limit."""
 
     def __init__(self, lock: fencepost.Lock) -> None:
         super().__init__(daemon=True)
@@ -32,7 +32,7 @@ class Waiter(threading.Thread):
         self.start()
 
     def got(self) -> fencepost.Grant:
-        """The grant that it has got."""
+        """The grant that the thread got."""
         self.join(LONG)
         assert self.grant is not None
         return self.grant
@@ -42,7 +42,9 @@ class Waiter(threading.Thread):
 
 
 def wait_for_line(backend: Backend, count: int) -> None:
-    """Waits until so many stand in the line, or on Redis, which keeps none, until one listens."""
+    """Waits until ``count`` contenders are queued. Redis has no queue: there, waits until a waiter has
+    subscribed.
+    """
     if isinstance(backend, RedisBackend):
         wait_until(lambda: backend.is_listened_to(backend.name()), "a waiter listens")
     else:
@@ -50,7 +52,7 @@ def wait_for_line(backend: Backend, count: int) -> None:
 
 
 def test_the_lock_is_deleted(server: Backend, connect: Connect) -> None:
-    # A lease that does not end before the client notices: the reason is to be the deletion.
+    # The lease must not end before the client notices the deletion, which must be the reason of the loss.
     url, lease = with_session(server.url, 60_000), options(server, 9)
     lock = connect(url).lock(server.name(), **lease)
     with pytest.raises(fencepost.LockLost) as error, lock as grant:
@@ -94,7 +96,7 @@ def test_the_session_expires(zookeeper: ZooKeeperBackend, connect: Connect, cont
         assert grant.lost.wait(LONG)
     assert error.value.name in ("session-expired", "lease-ended")
     waiter.got().release()
-    # The client has a new session, and goes on.
+    # The client has a new session, and continues.
     with client.lock(zookeeper.name()).hold(timeout=LONG):
         pass
 

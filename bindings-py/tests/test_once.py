@@ -24,7 +24,7 @@ from support import LONG, RedisBackend
 
 @dataclass
 class Order:
-    """What is paid."""
+    """An order to pay."""
 
     id: str
     amount: int = 17
@@ -35,7 +35,7 @@ class Declined(Exception):
 
 
 class Unreached(Exception):
-    """Nothing has happened."""
+    """The operation had no effect."""
 
 
 @pytest.fixture
@@ -148,11 +148,11 @@ def test_the_text_of_an_exception_that_is_too_long(payments: fencepost.Idempoten
 
 
 class DeclinedUnreached(Declined, Unreached):
-    """Both: its nearest base decides."""
+    """An exception with both bases: the nearest one decides."""
 
 
 class UnreachedDeclined(Unreached, Declined):
-    """The other way round."""
+    """The same bases in the other order."""
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def _numbers() -> Iterator[int]:
 
 
 def called(function: Callable[..., Any]) -> Callable[..., Any]:
-    """An object whose call is one of that function."""
+    """An object whose call runs that function."""
     made: Any = type("Called", (), {"__call__": function})
     return cast(Callable[..., Any], made())
 

@@ -1,4 +1,4 @@
-"""Methods that run once for each key: they behave as methods of functions do."""
+"""Methods that run once for each key: they behave like plain methods."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def closed() -> Iterator[None]:
 
 
 class Shop:
-    """Its methods in each form."""
+    """A class with methods in each form."""
 
     @memory.once(key=lambda shop, order: order)
     def pay(self, order: str, cents: int = 5) -> str:
@@ -69,7 +69,7 @@ async def shops(request: pytest.FixtureRequest) -> AsyncIterator[Any]:
 
 
 async def test_the_signature_has_no_self(shops: Callable[[], Any]) -> None:
-    """FastAPI and pytest make arguments from it."""
+    """FastAPI and pytest derive arguments from the signature."""
     shop: Any = shops()
     kind: Any = shops
     assert inspect.signature(shop.pay) == inspect.signature(shop.plain)
@@ -81,7 +81,7 @@ async def test_the_signature_has_no_self(shops: Callable[[], Any]) -> None:
 
 
 async def test_two_accesses_are_equal(shops: Callable[[], Any]) -> None:
-    """So a program can remove what it has registered. Other objects have other methods."""
+    """So a program can remove a method that it has registered. Methods of other objects are not equal."""
     shop, other = shops(), shops()
     pay, again = shop.pay, shop.pay
     assert pay is not again
@@ -110,7 +110,7 @@ def _charge(kind: type, order: str) -> str:
 
 
 class Till:
-    """A form that type checkers understand. They do not see what @classmethod makes of another decorator."""
+    """A form that type checkers understand. They do not understand @classmethod above another decorator."""
 
     @classmethod
     def charge(cls, order: str) -> str:
@@ -122,7 +122,7 @@ class Till:
 
 
 class Receiver:
-    """Of a signal."""
+    """The receiver of a signal."""
 
     @memory.once(key=lambda receiver, sender, **_: sender)
     def receive(self, sender: str, **_: object) -> str:
@@ -142,7 +142,7 @@ def test_a_method_is_pickled_with_its_object() -> None:
 
 
 def test_a_method_without_a_signature() -> None:
-    """Some functions of C have none."""
+    """Some functions in C have no signature."""
 
     class Odd:
         __signature__ = "of another kind"
@@ -157,7 +157,7 @@ def test_a_method_without_a_signature() -> None:
 
 
 async def test_a_weak_reference_makes_the_method_again(shops: Callable[[], Any]) -> None:
-    """Signals refer so to their receivers: to methods, as `inspect` knows them."""
+    """Signals refer to their receivers in this way, if `inspect` recognises a receiver as a method."""
     shop = shops()
     reference = weakref.WeakMethod(shop.pay)
     again = reference()

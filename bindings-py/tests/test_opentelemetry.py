@@ -18,7 +18,7 @@ from support import BRIEF, Backend, options, package_alone, wait_until, wait_unt
 
 
 class Metrics:
-    """What OpenTelemetry has of this test."""
+    """The metrics of this test in OpenTelemetry."""
 
     def __init__(self) -> None:
         self.reader = InMemoryMetricReader()
@@ -102,7 +102,7 @@ def test_the_queue(backend: Backend, connect: Connect, metrics: Metrics) -> None
 
 
 def test_losses(server: Backend, connect: Connect, metrics: Metrics) -> None:
-    # A lease that does not end before the client notices: the reason is to be the deletion.
+    # The lease must not end before the client notices the deletion, which must be the reason of the loss.
     client = connect(with_session(server.url, 60_000))
     grant = client.lock(server.name(), **options(server, 9)).acquire()
     assert grant is not None

@@ -1,5 +1,5 @@
-"""The table of options that all languages read, ``tests/options.json``: over the hub's settings, and over the
-constructors of both clients. No server is asked.
+"""The table of options that all languages read, ``tests/options.json``: with the hub's settings, and with the
+constructors of both clients. The tests send no request.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def by_hub(row: dict[str, Any]) -> Settings:
 
 
 def by_client(client: object, row: dict[str, Any]) -> Settings:
-    """The settings of a lock that the client makes. The durations are timedeltas."""
+    """The settings of a lock that the client makes, with timedeltas as durations."""
     options: dict[str, Any] = {
         name: timedelta(microseconds=value) if option_type(name) == "duration" else value
         for name, value in row["options"].items()
@@ -44,7 +44,7 @@ def by_client(client: object, row: dict[str, Any]) -> Settings:
 
 
 def is_as_it_says(row: dict[str, Any], settings: Callable[[], Settings]) -> None:
-    """The settings are those of the hub, or raise the row's error."""
+    """Checks that the settings are those of the hub, or raise the row's error."""
     if "error" not in row:
         assert repr(settings()) == repr(by_hub(row))
         return

@@ -1,4 +1,4 @@
-"""Owners that acquire what they hold already."""
+"""Owners that acquire a lock which they already hold."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def clients(backend: Backend, connect: Connect) -> Pair:
 
 
 def is_free(lock: fencepost.Lock) -> bool:
-    """Whether no client holds it."""
+    """Whether no client holds the lock."""
     grant = lock.acquire(blocking=False)
     if grant is not None:
         grant.release()
@@ -95,7 +95,7 @@ def test_a_grant_is_released_once(backend: Backend, clients: Pair) -> None:
         pass
     with pytest.raises(fencepost.MisuseError):
         outer.release()
-    with inner:  # It was given back before: its scope has nothing to do.
+    with inner:  # The grant was released before, so the end of its block does nothing.
         pass
     assert is_free(clients[1].lock(name))
 
@@ -130,7 +130,7 @@ def test_an_owner_that_waits_is_busy(backend: Backend, clients: Pair) -> None:
     with mine:
         got.pop().release()
         assert not is_free(clients[1].lock(backend.name()))
-    # One that has given up makes room.
+    # After an acquire has given up, the owner can acquire again.
     with clients[1].lock(backend.name()):
         assert mine.acquire(timeout=BRIEF) is None
         assert mine.acquire(blocking=False) is None
@@ -158,7 +158,7 @@ def test_an_interrupted_first_acquire_makes_room(
             mine.acquire()
         monkeypatch.setattr(type(clients[0]), "_wait", wait)
         assert not is_free(mine)
-    # Interrupted when it was granted, and entered by another thread already.
+    # The acquire is interrupted when it is granted, and another thread of the owner has already entered.
     entered: list[fencepost.Grant | None] = []
 
     def entered_meanwhile(client: fencepost.Client, contender: Any, *arguments: Any) -> bool:
@@ -204,7 +204,7 @@ def test_a_loss_notifies_all_tasks(backend: Backend, clients: Pair) -> None:
     assert not done.lost.is_set()
     assert not outer.is_valid
     assert not clients[0]._engine._contenders
-    # What is lost is not held: the owner contends anew, while its old grants are still there.
+    # An owner does not hold a lost grant: it contends again, while its old grants still exist.
     with clients[1].lock(name):
         assert too.acquire(blocking=False) is None
     again, more = take(too), take(too)
@@ -255,7 +255,7 @@ def test_threads_of_one_owner_lose_nothing(backend: Backend, clients: Pair) -> N
             else:
                 try:
                     grant = take(mine)
-                except fencepost.MisuseError:  # Another thread of the owner waits for all of them.
+                except fencepost.MisuseError:  # Another thread already waits for the owner.
                     continue
                 if not grant.is_valid:
                     wrong.append("a grant of another's release")
@@ -283,7 +283,7 @@ def test_nothing_is_sent_to_enter_again(server: Backend, control: Control, conne
     control.do(f"proxy-reset {proxy['id']}")
     for _ in range(10):
         with lock, lock.hold(timeout=1):
-            lock.acquire(blocking=False)  # Dropped.
+            lock.acquire(blocking=False)  # The grant is dropped.
     gc.collect()
     assert control.do(f"proxy-count {proxy['id']}")["total"] == 0
     outer.release()

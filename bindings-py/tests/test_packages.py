@@ -24,17 +24,17 @@ ROOT = Path(__file__).parents[2]
 #: The wheel for this machine.
 HERE = f"fencepost-*-manylinux*_{os.uname().machine}.whl"
 MIB = 2**20
-#: `make test-dist` asks for more than `make test`.
+#: `make test-dist` tests more than `make test`.
 RELEASE = "FENCEPOST_INSTALLED" in os.environ
-#: Where the packages are, and what builds them.
+#: The directory of the packages, and the command that builds them.
 DIST, BUILDS = (
     (ROOT / "build" / "dist", "make dist")
     if RELEASE
     else (ROOT / "build" / "wheels" / "here", "make build-wheels")
 )
-#: The processor in the head of a library.
+#: The number of the processor in the header of a library.
 MACHINES = {"x86_64": 62, "aarch64": 183}
-#: Of a README: a program without a server, and what it prints.
+#: In a README: a program without a server, and its output.
 PROGRAM = re.compile(r"^```python\n([^`]*?)^```$(?:\n\nIt prints:\n\n```text\n(.*?)^```$)?", re.M | re.S)
 IMPORTED = "import fencepost, sys; print(fencepost.__file__.startswith(sys.prefix), fencepost.__version__)"
 
@@ -47,7 +47,7 @@ def only(pattern: str) -> Path:
 
 
 def run(*command: object, cwd: Path | None = None, **variables: str) -> str:
-    """What a program prints that succeeds."""
+    """The output of a program that must succeed."""
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
@@ -60,7 +60,7 @@ def run(*command: object, cwd: Path | None = None, **variables: str) -> str:
 
 
 def programs(guide: Path) -> Iterator[tuple[str, str | None]]:
-    """A README's programs on `memory:`, each with what it prints."""
+    """A README's programs on `memory:`, each with its output."""
     for program, printed in PROGRAM.findall(guide.read_text()):
         if "memory:" in program:
             yield program, printed
@@ -69,11 +69,11 @@ def programs(guide: Path) -> Iterator[tuple[str, str | None]]:
 
 
 def from_source(folder: Path) -> Path:
-    """The wheel that pip builds of the source distribution."""
+    """The wheel that pip builds from the source distribution."""
     pip = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     built = ROOT / "build" / "wheels" / "from-source"
-    # All files of a source distribution have the same date, so cargo does not see that some have changed.
+    # All files of a source distribution have the same date, so cargo does not detect that some have changed.
     for crate in built.glob("*/.fingerprint/fencepost-*"):
         shutil.rmtree(crate)
     run(
@@ -141,7 +141,7 @@ def test_the_wheel_works_with_what_its_extras_install(
 
 
 def metadata(wheel: zipfile.ZipFile) -> email.message.Message:
-    """What a wheel says of itself."""
+    """The metadata of a wheel."""
     (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
     return email.parser.Parser().parsestr(wheel.read(name).decode())
 
@@ -176,7 +176,9 @@ def path_of_this_machine() -> bytes:
 
 
 def check_library(library: bytes, machine: str) -> None:
-    """It is for this processor and an old glibc, and has no path of the machine that built it."""
+    """Checks that a library is for this processor and an old glibc, and contains no path of the machine that
+    built it.
+    """
     assert int.from_bytes(library[18:20], "little") == MACHINES[machine]
     needed = {tuple(map(int, found)) for found in re.findall(rb"GLIBC_(\d+)\.(\d+)", library)}
     assert all(version <= (2, 17) for version in needed)
@@ -185,10 +187,10 @@ def check_library(library: bytes, machine: str) -> None:
 
 
 def check_metadata(said: email.message.Message) -> None:
-    """The versions of the client libraries are those that the drivers accept."""
+    """Checks that the versions of the client libraries are those that the drivers accept."""
     assert said["Version"] == fencepost.__version__
     assert said["Requires-Python"] == ">=3.10"
-    # It is read without the repository, too.
+    # The README is also read outside of the repository.
     assert "](../" not in said.get_payload()
     assert {link.split(",")[0] for link in said.get_all("Project-URL", [])} >= {"Repository", "Changelog"}
     needs = set(said.get_all("Requires-Dist", []))

@@ -16,7 +16,7 @@ from support import BRIEF, LONG, Backend
 
 
 class Patch:
-    """What gevent.monkey.patch_all() does to locks and to the data of threads."""
+    """The effect of gevent.monkey.patch_all() on locks and on thread-local data."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.locks = 0
@@ -44,7 +44,7 @@ def test_a_client_waits_with_the_locks_of_the_patch(
 
 
 def test_the_patch_separates_what_was_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A greenlet reads answers. The other ones of its thread may wait."""
+    """One greenlet reads replies. Other greenlets of its thread may wait."""
     found: list[bool] = []
 
     def run() -> None:

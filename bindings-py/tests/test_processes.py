@@ -33,7 +33,7 @@ def test_use_after_a_fork(backend: Backend) -> None:
 
 
 def test_a_child_has_servers_of_its_own() -> None:
-    """No session of the parent's ends there, so its locks would stay held for ever."""
+    """No session of the parent ends in the child, so its locks would stay held for ever."""
     program = Program("fork_memory.py")
     assert [program.line() for _ in range(2)] == ["granted", "valid"]
     assert program.finish() == 0
@@ -58,7 +58,7 @@ def test_a_program_that_never_closes_ends(backend: Backend) -> None:
 
 @pytest.mark.parametrize("what", ["grant", "waiters", "body", "generator"])
 def test_a_program_that_closes_no_asyncio_client_ends_in_silence(server: Backend, what: str) -> None:
-    """A ResourceWarning is all that it may give, and Python does not show that by itself."""
+    """It may issue only a ResourceWarning, which Python does not show by default."""
     program = subprocess.run(
         [sys.executable, PROGRAMS / "unclosed.py", server.url, server.name(), what],
         capture_output=True,
@@ -68,7 +68,7 @@ def test_a_program_that_closes_no_asyncio_client_ends_in_silence(server: Backend
     )
     assert (program.returncode, program.stdout, program.stderr) == (0, "end\n", "")
     if what in ("body", "generator"):
-        # The end of the loop has ended its block.
+        # The end of the loop has ended the block.
         assert server.contenders(server.name()) == 0
 
 
@@ -147,8 +147,8 @@ def by_block_that_extends(lock: fencepost.Lock) -> None:
 def test_an_interrupt_at_any_place_leaves_the_lock_free(
     backend: Backend, connect: Connect, use: Callable[[fencepost.Lock], None]
 ) -> None:
-    """At every place in turn. An answer that no caller waits for any more, and the lease, take longer than
-    the other client waits.
+    """The interrupt is raised at every place in turn. A reply for which no caller waits, and the end of the
+    lease, take longer than the other client waits.
     """
     ours, theirs = (connect(backend.url) for _ in range(2))
     use(ours.lock(backend.name("first")))
@@ -188,7 +188,7 @@ def test_a_kept_interrupt_keeps_no_lock(
 
 
 def test_a_kept_interrupt_of_an_exit_keeps_no_lock(server: Backend, connect: Connect) -> None:
-    """Even before the first line of ``__exit__``, and while the program has the grant."""
+    """The interrupt may occur before the first line of ``__exit__``, while the program has the grant."""
     ours, theirs = (connect(server.url) for _ in range(2))
     for after in itertools.count(1):
         name = server.name(f"place{after}")

@@ -1,4 +1,4 @@
-"""The driver for redis-py: its table of errors, and a client that the caller already has."""
+"""The driver for redis-py: its table of errors, and a client that the program already has."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from support import BRIEF, LONG, Control, RedisBackend, requests, wait_until
     ],
 )
 def test_errors_that_are_answers(text: str) -> None:
-    """As the library reads them off the wire, which differs from version to version."""
+    """As the library reads them from the wire. That differs between its versions."""
     error: Exception = BaseParser.parse_error(text)  # type: ignore[no-untyped-call]
     assert answer(error) == text
 

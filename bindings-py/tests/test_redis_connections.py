@@ -1,4 +1,4 @@
-"""Connections to Redis that are open and of no use: their server has become a replica, or says nothing."""
+"""Connections to Redis that are open but useless: their server has become a replica, or does not reply."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def pair(redis_server: RedisBackend) -> Iterator[tuple[Any, Any]]:
 
 
 def fail_over(relay: Relay, old: Any, new: Any) -> None:
-    """The replica is the primary, at the same address; connections to the other one stay open."""
+    """Makes the replica the primary, at the same address. Connections to the old primary stay open."""
     address = os.environ["FENCEPOST_REDIS_2"]
     new.replicaof("no", "one")
     old.replicaof(*address.split(":"))
@@ -57,7 +57,7 @@ def test_a_primary_that_was_demoted(redis_server: RedisBackend, relay: Relay, pa
         lock = client.lock(name, ttl=60)
         held = lock.acquire()
         assert held is not None
-        # One that waits has a connection for its subscription.
+        # A waiter has a connection for its subscription.
         assert lock.acquire(timeout=BRIEF) is None
         wait_until(lambda: pair[1].exists(name), "the replica has it")
         fail_over(relay, *pair)
@@ -92,8 +92,9 @@ def subscriptions(relay: Relay) -> list[Any]:
 
 @contextmanager
 def held_and_listened_to(redis_server: RedisBackend, relay: Relay) -> Iterator[str]:
-    """The name of a lock that one client holds. Another one waits for it through the relay; without the hint
-    of the release it would ask again too late. At the end the holder releases, and the waiter has it.
+    """The name of a lock that one client holds. Another one waits for it through the relay; without the
+    message about the release it would poll too late. At the end the holder releases, and the waiter gets the
+    lock.
     """
     name = redis_server.name()
     with (
@@ -115,7 +116,7 @@ def held_and_listened_to(redis_server: RedisBackend, relay: Relay) -> Iterator[s
 
 @pytest.fixture
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a silent connection may take before it is given up is shorter."""
+    """Shortens the time after which the client closes a silent connection."""
     monkeypatch.setattr("fencepost.drivers.redis._channels.SILENCE", 2_000_000)
     monkeypatch.setattr("fencepost.drivers.redis._channels.ANSWER_WITHIN", 2.0)
     for module in ("_background_connections", "_asyncio_connections"):
@@ -161,7 +162,7 @@ def test_a_subscription_that_is_quiet_is_kept(redis_server: RedisBackend, relay:
 
 
 def extensions(grant: Any) -> int:
-    """How many renewals of a grant were answered."""
+    """How many renewals of a grant the server has confirmed."""
     return int(grant._contender.extended)
 
 
@@ -176,7 +177,9 @@ LEASE = 9.0
 
 @pytest.fixture
 def slow(relay: Relay) -> Callable[..., list[Pipe]]:
-    """Has answers take longer than a third of the lease from then on, on the connections that it gives."""
+    """Returns a function that delays replies by more than a third of the lease, and returns the slow
+    connections.
+    """
 
     def slow(delay: float = LEASE / 3 + 0.4) -> list[Pipe]:
         for pipe in relay.pipes:
@@ -211,7 +214,7 @@ def test_the_answer_to_an_extension_counts_as_long_as_the_grant(
         grant.extend()
         connections = slow()
         grant.extend()
-        # The background has asked meanwhile, on a connection of its own.
+        # The background thread has renewed meanwhile, on its own connection.
         assert not any(pipe.is_over for pipe in connections)
         slow(0)
 
@@ -233,7 +236,7 @@ async def test_so_they_do_below_a_loop(
 
 
 def fall_dumb(relay: Relay) -> None:
-    """The connections that there are swallow everything for good; new ones do not."""
+    """Stops the forwarding on all existing connections. New ones work."""
     for pipe in relay.pipes:
         pipe.dumb = True
 
@@ -260,7 +263,7 @@ async def test_a_silent_connection_below_a_loop(redis_server: RedisBackend, rela
 
 def test_a_silent_connection_is_given_up_before_a_usual_lease_ends(redis_server: RedisBackend) -> None:
     with fencepost.connect(redis_server.url) as client, client.lock(redis_server.name()) as grant:
-        # The renewal is sent when a third is over, and sent again on another connection.
+        # The client sends the renewal after a third of the lease, and sends it again on another connection.
         assert (grant.remaining() or 0) * 2 / 3 > SILENT_AFTER + 1
 
 
@@ -271,7 +274,7 @@ def test_a_silent_connection_of_the_background(redis_server: RedisBackend, relay
         client.lock(redis_server.name(), ttl=12).hold(timeout=LONG) as grant,
     ):
         wait_until(lambda: extensions(grant), "it has renewed")
-        # The last one that was made is the background's.
+        # The last connection belongs to the background thread.
         commands(relay)[-1].dumb = True
         wait_until(lambda: extensions(grant) > 1 or grant.lost.is_set(), "it has renewed again")
         assert grant.is_valid

@@ -1,4 +1,4 @@
-"""A server that answers scripts with a temporary error: it loads its data, is busy, or fails over."""
+"""A server that replies to scripts with a temporary error: it loads its data, is busy, or fails over."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support import LONG, RedisBackend, wait_until
 
 @pytest.fixture
 def relay(redis_server: RedisBackend) -> Iterator[Relay]:
-    """An address whose server answers with an error for a while."""
+    """An address whose server replies with an error for a while."""
     with relayed(redis_server.address) as relay:
         yield relay
 
@@ -35,7 +35,9 @@ ERRORS = pytest.mark.parametrize(
 
 @contextmanager
 def refused(relay: Relay, error: str) -> Iterator[None]:
-    """Scripts get this error at first. A thread sends the first one itself, and the background the others."""
+    """Scripts get this error at first. The calling thread sends the first script itself, and the background
+    thread sends the others.
+    """
     relay.refused, relay.error = 0, error
 
     def accept() -> None:
@@ -89,7 +91,7 @@ async def test_a_server_that_is_not_ready_below_a_loop(
 
 
 def test_a_server_that_loads_its_data_while_a_lock_is_held(redis_server: RedisBackend, relay: Relay) -> None:
-    """The background renews it as soon as the server answers."""
+    """The background thread renews the lock as soon as the server accepts scripts."""
     with (
         fencepost.connect(f"redis://{relay.address}") as client,
         client.lock(redis_server.name(), ttl=30).hold(timeout=LONG) as grant,

@@ -1,4 +1,4 @@
-"""What a user of Redis must be allowed: exactly what docs/how-to/operate-redis.md says."""
+"""The rights that a user of Redis needs: exactly those in docs/how-to/operate-redis.md."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from support import LONG, RedisBackend, wait_until, wait_until_async
 DOCUMENT = Path(__file__).parents[2] / "docs" / "how-to" / "operate-redis.md"
 #: Lock names of users with few rights; one has a hash tag, so its keys have other names.
 NAMES = ["stock", "{stock}/42"]
-#: What clients do without.
+#: The commands that clients do not need.
 DISPENSABLE = {"client|setinfo", "ping"}
 
 
@@ -33,12 +33,12 @@ def rights(name: str) -> list[str]:
 
 
 def channel(name: str) -> str:
-    """Where a release is announced."""
+    """The channel on which a release is announced."""
     return f"{name}:released" if name.startswith("{") else f"{{{name}}}:released"
 
 
 def extensions(grant: Any) -> int:
-    """How many renewals of a grant were answered."""
+    """How many renewals of a grant the server has confirmed."""
     return int(grant._contender.extended)
 
 
@@ -49,7 +49,7 @@ def listeners(server: RedisBackend, name: str) -> int:
 
 @pytest.fixture(params=NAMES)
 def name(request: pytest.FixtureRequest, redis_server: RedisBackend) -> Any:
-    """A lock's name. What it leaves is deleted."""
+    """A lock's name. Its keys are deleted after the test."""
     name = str(request.param)
     redis_server.client.acl_log_reset()
     yield name
@@ -72,7 +72,7 @@ def test_the_documented_rights_are_enough(redis_server: RedisBackend, user: Any,
         got: list[Any] = []
 
         def take_over(lock: fencepost.Lock, from_: fencepost.Grant) -> Any:
-            """Waits for the lock; only a hint wakes the waiter in time."""
+            """Waits for the lock. Only a message wakes the waiter in time."""
             waiter = threading.Thread(target=lambda: got.append(lock.acquire(timeout=LONG)))
             waiter.start()
             wait_until(lambda: listeners(redis_server, name), "it listens")

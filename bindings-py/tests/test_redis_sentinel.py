@@ -1,4 +1,4 @@
-"""A client of the caller's own that asks sentinels where the primary is."""
+"""The program's own client, which gets the address of the primary from sentinels."""
 
 from __future__ import annotations
 
@@ -42,7 +42,9 @@ def sentinel(redis_server: RedisBackend, tmp_path: Path) -> Iterator[int]:
 
 
 def answers(port: int, process: subprocess.Popen[bytes]) -> bool:
-    """Waits until the sentinel answers. False if it has ended: then another process has taken its port."""
+    """Waits until the sentinel replies. Returns False if it has ended: then another process has taken its
+    port.
+    """
 
     def has_decided() -> bool:
         try:
@@ -104,13 +106,13 @@ async def test_sentinels_that_are_not_there_below_a_loop() -> None:
 
 @pytest.fixture
 def silent() -> Iterator[list[tuple[str, int]]]:
-    """Where sentinels are that accept connections and say nothing."""
+    """The addresses of sentinels that accept connections and do not reply."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield [("127.0.0.1", server.getsockname()[1])]
 
 
 def test_sentinels_that_say_nothing(silent: list[tuple[str, int]]) -> None:
-    """The client's own limit holds, whatever redis-py's is: a minute, or none."""
+    """The client's own limit applies, although redis-py's limit is a minute, or there is none."""
     own: Any = Sentinel(silent).master_for("stock")  # type: ignore[no-untyped-call]
     client = fencepost.Client(own, connect_timeout=0.5)
     ended: list[str] = []
@@ -156,7 +158,9 @@ async def test_sentinels_that_say_nothing_below_a_loop(silent: list[tuple[str, i
 
 
 async def test_a_client_for_reading_from_replicas() -> None:
-    """No lock can be taken there. Without a replica, redis-py gives the primary's address at first."""
+    """No lock can be acquired on a replica. Without a replica, redis-py returns the primary's address at
+    first.
+    """
     places = [("127.0.0.1", 1)]
     sentinels: Any = Sentinel(places)  # type: ignore[no-untyped-call]
     with pytest.raises(fencepost.ConfigError, match=r"Give the client of master_for\('stock'\)"):

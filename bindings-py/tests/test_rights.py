@@ -32,14 +32,14 @@ def name(redis_server: RedisBackend) -> str:
 
 @pytest.fixture
 def client(redis_server: RedisBackend, name: str, connect: Callable[[str], Any]) -> Iterator[Any]:
-    """The client of such a user. Afterwards the server has denied it nothing that it needs."""
+    """The client of such a user. After the test, the server must not have denied it a right that it needs."""
     execute: Any = redis_server.client.execute_command
     execute("ACL", "SETUSER", name, "on", ">secret", *documented(name))
     yield connect(f"redis://{name}:secret@{redis_server.address}")
     log = redis_server.client.acl_log()
     execute("ACL", "DELUSER", name)
     denied = {(one["reason"], one["object"]) for one in log if one["username"] == name}
-    # These only describe the client.
+    # The client does not need these.
     assert denied <= {("command", "client|setinfo"), ("command", "ping")}
 
 

@@ -25,7 +25,7 @@ def client(connect: Connect) -> fencepost.Client:
 
 
 def in_thread(call: Callable[[], Any]) -> Any:
-    """What a call gives, or raises, in a thread that ends with it."""
+    """Returns or raises the outcome of a call in a thread that ends after it."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(call).result(LONG)
 
@@ -74,7 +74,9 @@ def test_blocks_of_one_thread_nest(client: fencepost.Client) -> None:
 
 
 def test_a_block_ends_in_another_thread(backend: Backend, connect: Connect) -> None:
-    """As a synchronous dependency of FastAPI does: entered in one worker thread, left in another."""
+    """As in a synchronous dependency of FastAPI, one worker thread enters the block, and another one leaves
+    it.
+    """
     lock, other = (connect(backend.url).lock(backend.name()) for _ in range(2))
 
     def dependency() -> Generator[fencepost.Grant, None, None]:
@@ -108,7 +110,7 @@ def test_requests_end_on_each_other_s_threads(client: fencepost.Client) -> None:
 
 def test_unittest_enters_and_leaves(client: fencepost.Client) -> None:
     lock = client.lock("a")
-    if not hasattr(unittest.TestCase, "enterContext"):  # Python 3.11
+    if not hasattr(unittest.TestCase, "enterContext"):  # New in Python 3.11.
         return
     case: Any = unittest.TestCase()
     grant = case.enterContext(lock)
@@ -176,7 +178,7 @@ def test_an_exit_that_could_mean_several_releases_none(client: fencepost.Client)
         semaphore.__exit__(None, None, None)
     assert (error.value.code, error.value.name) == (541, "ambiguous-scope")
     assert states(*grants) == [True, True]
-    # As many exits as scopes: all have been left, and nothing stays held.
+    # There are as many exits as blocks: the program has left all of them, and no lock stays held.
     semaphore.__exit__(None, None, None)
     assert states(*grants) == [False, False]
     with semaphore, semaphore:
@@ -258,7 +260,7 @@ def test_names_of_the_package(client: fencepost.Client) -> None:
 
 
 def error_of(call: Callable[[], object]) -> str:
-    """The name of the error that a call gives."""
+    """The name of the error that a call raises."""
     try:
         call()
     except fencepost.FencepostError as error:

@@ -1,5 +1,5 @@
 """Exceptions of the program's signal handlers, such as the time limits of Celery and RQ: they reach the
-program, and the client goes on.
+program, and the client still works.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from support import LONG, Backend, Control, wait_until
 
 
 class JobTimeoutError(Exception):
-    """As of a framework: no library has it."""
+    """An exception as of a framework. It belongs to no library."""
 
 
 @contextmanager
@@ -45,14 +45,14 @@ def test_the_exception_of_a_handler_reaches_the_program(
                 pass
         control.do(f"pause {server.server}")
         try:
-            # The signal may come before the acquire has begun.
+            # The signal may arrive before the acquire has begun.
             with pytest.raises(kind, match="the job's time is up"), alarm(handle):
                 client.lock(server.name()).acquire(timeout=LONG)
         finally:
             control.do(f"resume {server.server}")
         with client.lock(server.name("next")).hold(timeout=LONG) as grant:
             assert grant.is_valid
-        # What the interrupted acquire has created is deleted.
+        # The client deletes the node or key of the interrupted acquire.
         wait_until(lambda: server.contenders(server.name()) == 0, "the lock is free")
 
 
@@ -62,7 +62,7 @@ def raises(*_: object) -> None:
 
 
 class Handler:
-    """Its methods are handlers."""
+    """An object whose methods are handlers."""
 
     def method(self, *_: object) -> None:
         raise TimeoutError

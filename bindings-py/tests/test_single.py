@@ -1,4 +1,4 @@
-"""Unfair locks, which are single nodes, and writers that go on as readers."""
+"""Unfair locks, which are single nodes, and writers that are downgraded to readers."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def expire(client: fencepost.Client, control: Control) -> None:
 
 
 def waiting(lock: fencepost.Lock) -> tuple[threading.Thread, list[fencepost.Grant]]:
-    """A thread that waits for a lock, and what it gets."""
+    """A thread that waits for a lock, and the list for its grant."""
     got: list[fencepost.Grant] = []
     thread = threading.Thread(target=lambda: got.append(take(lock)))
     thread.start()
@@ -257,7 +257,7 @@ def test_a_downgrade_that_is_refused(zookeeper: ZooKeeperBackend, connect: Conne
         grant.downgrade()
     assert (error.value.code, error.value.name) == (305, "no-permission")
     assert grant.is_valid
-    with both.writer:  # It writes as before.
+    with both.writer:  # The owner is still a writer.
         pass
     with both.reader as share:
         with pytest.raises(fencepost.Refused) as refused:
@@ -277,7 +277,7 @@ async def test_a_downgrade_for_asyncio(zookeeper: ZooKeeperBackend, aconnect: As
         waiting = asyncio.create_task(atake(theirs.reader))
         downgrade = asyncio.create_task(grant.downgrade())
         await asyncio.sleep(0)
-        downgrade.cancel()  # It goes on.
+        downgrade.cancel()  # The downgrade continues.
         # The next calls return its result.
         await asyncio.gather(grant.downgrade(), grant.downgrade())
         with pytest.raises(fencepost.MisuseError) as error:

@@ -1,4 +1,4 @@
-"""Requests of one step, results of codecs, and bad input: of the client for threads, on a real Redis."""
+"""Requests of one step, results of codecs, and bad input, with the client for threads on a real Redis."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_a_tag_of_full_length(client: fencepost.Client, redis_server: RedisBacke
 
 
 def test_an_argument_that_the_hub_cannot_read(client: fencepost.Client, redis_server: RedisBackend) -> None:
-    """The claim goes on."""
+    """The claim continues."""
     tags: list[Any] = [5, "\ud800"]
     with client.idempotency(redis_server.prefix).claim("order-17") as claim:
         for tag in tags:

@@ -14,7 +14,7 @@ BRIEF = timedelta(milliseconds=1)
 
 
 def swept(client: fencepost.Client, scope: str) -> None:
-    """Frees records, lets others pass their retention, and sweeps them."""
+    """Frees records, waits until others are past their retention, and sweeps them."""
     payments = client.idempotency(scope)
     assert payments.sweep() == 0
     running = payments.claim("running")

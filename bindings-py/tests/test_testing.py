@@ -1,4 +1,4 @@
-"""Control over ``memory:NAME``: what the clients of threads and of asyncio see."""
+"""Control over ``memory:NAME``: its effect on clients for threads and for asyncio."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def held(client: fencepost.Client) -> fencepost.Grant:
 
 
 def state_of(session: Session) -> str:
-    """The state now: it changes between two looks."""
+    """The state now. It may change between two reads."""
     return session.state
 
 

@@ -1,5 +1,5 @@
 """Exceptions that a program throws into a thread or a greenlet, as time limits without a signal do: they
-reach the program, and the client goes on.
+reach the program, and the client still works.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from support import LONG, Backend, Control, RedisBackend, wait_until
 
 
 class JobTimeoutError(Exception):
-    """As of a framework: no library has it."""
+    """An exception as of a framework. It belongs to no library."""
 
 
 class Worker:
@@ -37,7 +37,7 @@ class Worker:
             self.error = error.with_traceback(None)
 
     def reads(self) -> bool:
-        """Whether it waits for an answer of Redis."""
+        """Whether it waits for a reply of Redis."""
         frame = sys._current_frames()[self._thread.ident or 0]
         return "recv" in frame.f_code.co_names or "recv_into" in frame.f_code.co_names
 
@@ -47,7 +47,7 @@ class Worker:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, ctypes.py_object(JobTimeoutError))
 
     def join(self, within: float = LONG) -> bool:
-        """Waits for its end. Gives False if the time is up."""
+        """Waits for its end. Returns False if the time is up."""
         self._thread.join(within)
         return not self._thread.is_alive()
 
@@ -62,7 +62,7 @@ def test_it_reaches_a_thread_that_waits_for_an_answer(
     worker = Worker(client.lock(redis_server.name()).acquire)
     wait_until(worker.reads, "it has sent its request")
     worker.throw()
-    control.do("resume redis-1")  # The interpreter throws it when the thread comes back from the system.
+    control.do("resume redis-1")  # The interpreter throws it when the thread returns from the system call.
     assert worker.join()
     assert isinstance(worker.error, JobTimeoutError)
     wait_until(lambda: redis_server.contenders(redis_server.name()) == 0, "the lock is free")
@@ -86,7 +86,7 @@ def test_it_reaches_a_thread_at_any_moment(backend: Backend, connect: Connect) -
         worker = Worker(work)
         wait_until(lambda before=before: turns > before, "it works")  # type: ignore[misc]
         worker.throw()
-        # Python drops an exception that comes in a finalizer.
+        # Python drops an exception that is raised in a finalizer.
         while not worker.join(within=5):
             worker.throw()
         assert isinstance(worker.error, JobTimeoutError), worker.error

@@ -1,4 +1,4 @@
-"""Redis by TLS: who is trusted, and that nothing goes past it."""
+"""Redis with TLS: the trusted certificates, and no connection without TLS."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from support import LONG, Control, RedisBackend, wait_until, wait_until_async
 
 
 class Tls:
-    """The server with TLS, and an operator's client of it."""
+    """The server with TLS, and an operator's client for it."""
 
     def __init__(self) -> None:
         self.address = os.environ["FENCEPOST_REDIS_TLS"]
@@ -39,7 +39,7 @@ class Tls:
         return f"rediss://:{self.password}@{address or self.address}?ca={ca or self.ca}"
 
     def listeners(self) -> int:
-        """How many wait for a message about the lock."""
+        """How many waiters have subscribed to messages about the lock."""
         channel = f"{{{self.name}}}:released"
         count: Any = self.operator.pubsub_numsub(channel)
         return int(count[0][1])
@@ -47,7 +47,7 @@ class Tls:
 
 @pytest.fixture
 def tls(control: Control) -> Iterator[Tls]:
-    """The server; after the test, only tombstones of the lock are left on it, which end by themselves."""
+    """The server. After the test, it has only tombstones of the lock, which expire by themselves."""
     tls = Tls()
     yield tls
     tls.operator.delete(f"{{{tls.name}}}:fence")
@@ -119,7 +119,7 @@ async def test_without_a_file_the_system_s_certificates_decide(tls: Tls) -> None
 
 @pytest.mark.parametrize("below_a_loop", [False, True])
 async def test_a_server_without_tls(control: Control, redis_server: RedisBackend, below_a_loop: bool) -> None:
-    """Such a server does not answer, and waits for the rest of a command."""
+    """Such a server does not reply, because it waits for the rest of a command."""
     url, within = f"rediss://{redis_server.address}", {"connect_timeout": 0.3}
     with pytest.raises(fencepost.Refused, match=r"check that the server runs there and speaks TLS$") as error:
         if below_a_loop:
@@ -163,7 +163,7 @@ async def test_a_file_of_a_given_client_that_is_missing(tmp_path: Path, setting:
 
 async def test_tls_and_no_tls_do_not_mix(tls: Tls) -> None:
     in_the_clear = f"redis://:{tls.password}@{tls.address}"
-    # Such a server waits for the rest of what it takes for a command: closing has to leave that.
+    # Such a server waits for the rest of a command, so a close must not wait for its reply.
     to_the_clear = f"rediss://{os.environ['FENCEPOST_REDIS']}"
     for url in (in_the_clear, to_the_clear):
         with suppress(fencepost.CleanupIncomplete), fencepost.connect(url) as client:

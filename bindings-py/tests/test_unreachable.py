@@ -1,4 +1,4 @@
-"""A server that is not there, or does not answer: a waiter gets an error in time, with the reason."""
+"""A server that does not run, or does not reply: a waiter gets an error in time, with the reason."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from support import BRIEF, LONG, Backend, Control, options, wait_until, wait_unt
 
 #: No server listens there.
 ABSENT = ["zk://127.0.0.1:1", "redis://127.0.0.1:1"]
-#: Long enough for a first attempt to connect, however busy the machine is.
+#: Long enough for a first attempt to connect, even on a busy machine.
 WITHIN = 1.5
 
 
 @pytest.fixture
 def silent_server() -> Iterator[str]:
-    """The address of a server that accepts connections and says nothing."""
+    """The address of a server that accepts connections and does not reply."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         yield f"127.0.0.1:{listening.getsockname()[1]}"
 
 
 def check(error: fencepost.Refused, url: str) -> None:
-    """It says what is wrong, where, and what to do."""
+    """Checks that the error has the problem, the address and the remedy."""
     assert (error.code, error.name) == (304, "unreachable")
     text = str(error)
     assert text.startswith("stock/42: ")
@@ -104,7 +104,7 @@ def test_another_kind_of_server(server: Backend) -> None:
     with pytest.raises(fencepost.Refused) as error:
         client.lock("stock/42").acquire()
     check(error.value, url)
-    # It was never reached, so nothing is left.
+    # The client has never reached the server, so nothing is left on it.
     client.close()
 
 
@@ -156,7 +156,7 @@ def test_a_limit_that_makes_no_sense(within: Any, name: str) -> None:
 
 
 def test_a_server_that_comes_later(server: Backend, control: Control) -> None:
-    # A port of a proxy to a server that is down: connections are accepted, and closed.
+    # The port of a proxy to a server that is down: it accepts connections, and closes them.
     proxy = control.do(f"proxy {server.server}")
     control.do(f"kill {server.server}")
     with fencepost.connect(server.at(proxy["address"]), connect_timeout=LONG) as client:
@@ -164,7 +164,7 @@ def test_a_server_that_comes_later(server: Backend, control: Control) -> None:
         control.do(f"start {server.server}")
         with lock.hold(timeout=LONG):
             pass
-        # It was reached: from now on an acquire waits as long as it wants to.
+        # The client has reached the server. From now on only the acquire's own timeout limits its wait.
         control.do(f"kill {server.server}")
         with pytest.raises(fencepost.Refused) as error:
             lock.acquire(timeout=BRIEF)
@@ -174,18 +174,18 @@ def test_a_server_that_comes_later(server: Backend, control: Control) -> None:
             pass
 
 
-#: A close beside `short_close` takes 1 s, and all else that could end it takes longer than this.
+#: With `short_close`, a close takes 1 s. Any other cause of its end takes longer than this.
 CLOSE = LONG / 2
 
 
 @pytest.fixture
 def short_close(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A close waits for 1 s instead of 5 s. What ends a connection takes longer than CLOSE."""
+    """A close waits for 1 s instead of 5 s. The end of a connection takes longer than CLOSE."""
     is_over = threading.Event()
     assert CONFIRM_WITHIN == 5.0
     monkeypatch.setattr("fencepost._client.client.CONFIRM_WITHIN", 1.0)
     monkeypatch.setattr("fencepost.asyncio._client.CONFIRM_WITHIN", 1.0)
-    # The thread for Redis connects for 5 s.
+    # The background thread for Redis may need 5 s to connect.
     monkeypatch.setattr("fencepost.drivers.redis._background.JOIN_WITHIN", LONG)
     stop = KazooDriver._stop
 
@@ -231,7 +231,7 @@ async def test_so_below_a_loop(server: Backend, control: Control, warm: bool) ->
 
 
 def waiting(client: fencepost.Client) -> tuple[threading.Thread, list[str]]:
-    """A thread that acquires, and the name of the error in which that ends."""
+    """A thread that acquires, and the list for the name of its error."""
     errors: list[str] = []
 
     def wait() -> None:
@@ -254,7 +254,7 @@ def test_a_close_beside_a_server_that_says_nothing(silent_server: str, scheme: s
     waiter, errors = waiting(client)
     wait_until(lambda: client._engine.hub.pending, "it waits")
     begun = time.monotonic()
-    # No command was ever sent, so nothing is left.
+    # The client has never sent a command, so nothing is left.
     client.close()
     assert time.monotonic() - begun < CLOSE
     assert client.closed
@@ -283,7 +283,7 @@ def test_a_close_during_a_wait_for_an_absent_server(url: str) -> None:
     client = fencepost.connect(url, connect_timeout=LONG)
     waiter, errors = waiting(client)
     wait_until(lambda: client._engine.reachability.last_error, "it has tried to connect")
-    # What was never sent is not left behind.
+    # A command that was never sent leaves nothing on the server.
     client.close()
     waiter.join(LONG)
     assert errors == ["client-closed"]

@@ -1,6 +1,6 @@
-"""The client libraries' oldest and newest versions that the package allows, each in a virtual environment of
-its own, in which the tests of its driver run. `make matrix` also runs the versions between them, and the
-oldest one of redis-py with hiredis.
+"""Runs the tests of each driver with the oldest and the newest version of its client library that the package
+allows, each in its own virtual environment. `make matrix` also runs the versions between them, and the oldest
+one of redis-py with hiredis.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ ENVIRONMENTS = ROOT.parent / "build" / "python-versions"
 
 @dataclass(frozen=True)
 class Row:
-    """A version, and what runs with it."""
+    """A version of a library, and the tests that run with it."""
 
     library: str
     version: str
-    """As pip takes it: the newest of what it stands for."""
+    """A version in pip's syntax: pip installs the newest version that matches."""
     tests: Mapping[str, tuple[str, ...]]
-    """What runs beside each other."""
+    """The parts that run in parallel."""
     only: str
-    """Which of these tests, as pytest's -k takes it."""
+    """The selection of these tests, for pytest's option -k."""
     extra: str = ""
-    """What is installed with it: redis-py takes hiredis' parser by itself where there is one."""
+    """An extra of the library: redis-py uses the parser of hiredis if that is installed."""
 
     @property
     def directory(self) -> Path:
-        """Where it is installed."""
+        """The directory of its environment."""
         return ENVIRONMENTS / f"{self}".replace("*", "x")
 
     @property
     def wanted(self) -> str:
-        """What pip installs."""
+        """The requirement for pip."""
         return f"{self.library}{f'[{self.extra}]' if self.extra else ''}=={self.version}"
 
     def __str__(self) -> str:
@@ -64,7 +64,7 @@ REDIS = {
         "test_redis_sentinel.py",
     ),
 }
-# Not what no version can change: how long the client and the server wait by themselves.
+# These tests do not depend on the version: they test how long the client and the server wait.
 ALIKE = "process_is_killed or stop-start or that_limit or gives_none"
 ONLY = f"(redis or tls or errors or subscription) and not ({ALIKE})"
 KAZOO = {
@@ -91,7 +91,7 @@ def bounds(library: str) -> tuple[str, str]:
 
 
 def numbers(version: str) -> list[int]:
-    """A version's numbers, as far as they are given."""
+    """The numbers of a version, without a ``*``."""
     return [int(part) for part in version.split(".") if part != "*"]
 
 
@@ -102,13 +102,13 @@ def test_the_rows_go_from_the_oldest_to_the_newest(library: str) -> None:
     first, last = numbers(versions[0]), numbers(versions[-1])
     assert first[: len(numbers(oldest))] == numbers(oldest)
     assert not any(first[len(numbers(oldest)) :])
-    # One more, at the last place that is given, would be too many.
+    # A version with one more at the last given place is not allowed.
     assert versions[-1].endswith("*")
     assert [*last[:-1], last[-1] + 1] == numbers(beyond)
 
 
 def install(row: Row) -> Path:
-    """The Python of its environment: beside the library it has what this one has."""
+    """The Python of its environment. Besides the library, it has the packages of this Python."""
     python = row.directory / "bin" / "python"
     ENVIRONMENTS.mkdir(parents=True, exist_ok=True)
     # The parts of a row may begin at the same time.
@@ -127,7 +127,7 @@ def make(row: Row, python: Path) -> None:
         paths = {"base": str(row.directory), "platbase": str(row.directory)}
         packages = Path(sysconfig.get_path("purelib", "venv", vars=paths))
         parent = sysconfig.get_path("purelib")
-        # Behind its own packages, with the editable one of this repository.
+        # After its own packages, and with the editable package of this repository.
         (packages / "behind.pth").write_text(f"import site; site.addsitedir({parent!r})\n")
         (row.directory / "done").touch()
 

@@ -1,4 +1,4 @@
-"""What a wheel and a source distribution carry."""
+"""The contents of a wheel and a source distribution."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def maturin(*arguments: str) -> None:
 
 
 def test_a_wheel_carries_the_license(tmp_path: Path) -> None:
-    # This folder goes into the wheel as it is. Nothing has to be compiled for it.
+    # The wheel contains this folder as it is. Nothing has to be compiled for it.
     maturin(
         "pep517", "write-dist-info", "--metadata-directory", str(tmp_path), "--interpreter", sys.executable
     )

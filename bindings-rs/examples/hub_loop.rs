@@ -1,5 +1,5 @@
-//! A program with an event loop of its own: the hub, one blocking connection, no runtime. The lock is the one that the clients of all
-//! languages take.
+//! A program with its own event loop: the hub, one blocking connection, no runtime. The lock is compatible with the
+//! clients of all languages.
 //!
 //! `cargo run -p fencepost --example hub_loop -- redis://127.0.0.1:6379 stock/42`
 
@@ -27,13 +27,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Takes the lock and gives it back; the fence, or nothing if another client held the lock for so long.
+/// Acquires the lock and releases it. Returns the fence; `None` if another client held the lock until the timeout
+/// ended.
 ///
 /// # Errors
-/// What is wrong with the address, the name or the server.
+/// An error of the address, the name or the server.
 pub fn run(url: &str, name: &str, acquire_timeout: Duration) -> Result<Option<u64>, Box<dyn Error>> {
     let mut connection = redis::Client::open(url)?.get_connection()?;
-    // 1. One hub for the connection, one machine for the acquire. The owner has to come from the system's random source.
+    // 1. One hub for the connection, one machine for the acquire. The contender's id has to come from the system's
+    //    random source.
     let mut hub = Hub::new("redis", 0)?;
     let settings = hub::settings::redis_string(name, Duration::from_secs(10))?;
     let mut owner = [0; 16];
@@ -48,13 +50,13 @@ pub fn run(url: &str, name: &str, acquire_timeout: Duration) -> Result<Option<u6
     let mut fence = None;
     let mut commands = VecDeque::new();
     loop {
-        // 2. Take out everything there is to do.
+        // 2. Take all outputs.
         match hub.poll_output(None) {
             (_, Output::Command(command)) => commands.push_back(command),
             (_, Output::Event(event)) => match event {
                 Event::Acquired { grant } => {
                     fence = grant.fence.map(|fence| fence.0);
-                    // ... here is the work, with `fence` presented to what it changes ...
+                    // Do the work here. Send `fence` to the resource with each write.
                     hub.intent(clock::now(), key, Intent::Release)?;
                 }
                 Event::Released => return Ok(fence),
@@ -66,7 +68,7 @@ pub fn run(url: &str, name: &str, acquire_timeout: Duration) -> Result<Option<u6
                 Event::Lost { reason, .. } => return Err(reason.into()),
                 _ => {}
             },
-            // 3. Nothing is left: carry out what was polled, in that order, or wait for the time.
+            // 3. No output is left: carry out the commands in their order, or wait for the timer.
             (_, Output::Wait(wait)) => match commands.pop_front() {
                 Some(command) => {
                     let (id, outcome) = carry_out(&mut connection, command);
@@ -83,7 +85,7 @@ pub fn run(url: &str, name: &str, acquire_timeout: Duration) -> Result<Option<u6
     }
 }
 
-/// The driver: one command, and what came of it.
+/// The driver: carries out one command, and returns its outcome.
 fn carry_out(connection: &mut Connection, command: Command<hub::Request>) -> (hub::CommandId, Outcome) {
     let outcome = match command.request.operation {
         Operation::Call => {
@@ -94,17 +96,17 @@ fn carry_out(connection: &mut Connection, command: Command<hub::Request>) -> (hu
             match connection.req_command(&call) {
                 Ok(value) => Outcome::Redis(reply(value)),
                 Err(error) => match error.code() {
-                    // What the server answers is a reply, errors too: the hub reads them.
+                    // The server's errors are also replies: the hub handles them.
                     Some(code) => {
                         let text = format!("{code} {}", error.detail().unwrap_or_default());
                         Outcome::Redis(Reply::Error(text))
                     }
-                    // No answer: perhaps executed.
+                    // There is no reply: the server may have executed the command.
                     None => Outcome::Failed(Failure::Unknown),
                 },
             }
         }
-        // One blocking connection cannot listen: then the hub asks now and then.
+        // One blocking connection cannot subscribe, so the hub polls.
         _ => Outcome::Redis(Reply::Error("NOPERM this program does not subscribe".into())),
     };
     (command.id, outcome)

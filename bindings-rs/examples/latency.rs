@@ -1,4 +1,5 @@
-//! What an acquire and release costs beside the bare client libraries sending the same requests in the same flights.
+//! Compares the time of an acquire and release with that of the client libraries alone, which send the same requests in
+//! the same flights.
 //!
 //! `python3 tests/servers run -- cargo run --release -p fencepost --features servers --example latency`
 
@@ -10,7 +11,7 @@ use futures_util::future;
 use redis::aio::MultiplexedConnection;
 use zookeeper_client::{Acls, CreateMode};
 
-/// One warm pair after another, in turns, so that both sides meet the same load.
+/// The number of rounds. The two sides take turns, so that both have the same load.
 const ROUNDS: usize = 40;
 const PAIRS: usize = 50;
 
@@ -22,7 +23,7 @@ fn main() -> Result<(), Failure> {
         ("two threads", tokio::runtime::Builder::new_multi_thread()),
     ] {
         let runtime = builder.enable_all().build()?;
-        // In a task, where programs are.
+        // In a task, as in most programs.
         runtime.block_on(async move { tokio::spawn(compare(kind)).await? })?;
     }
     Ok(())
@@ -32,7 +33,7 @@ async fn compare(kind: &'static str) -> Result<(), Failure> {
     let redis = env::var("FENCEPOST_REDIS")?;
     let client = fencepost::connect(&format!("redis://{redis}")).await?;
     let lock = client.lock("latency")?;
-    // The first one sends the scripts.
+    // The first pair sends the scripts.
     pair(&lock).await?;
     let mut bare = BareRedis::connect(&redis).await?;
     let (mut ours, mut theirs) = (Vec::new(), Vec::new());
@@ -79,7 +80,7 @@ async fn timed(pair: impl Future<Output = Result<(), Failure>>) -> Result<u128, 
     Ok(start.elapsed().as_nanos())
 }
 
-/// The scripts of the lock, called by hand.
+/// Calls the scripts of the lock directly.
 struct BareRedis {
     connection: MultiplexedConnection,
     number: u64,

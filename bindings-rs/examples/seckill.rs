@@ -1,6 +1,6 @@
-//! A flash sale that sells each user one piece of an item, however often the user clicks.
+//! A flash sale that sells each user only one piece of an item, even if the user clicks several times.
 //!
-//! The user and the item are the key of the operation. The program knows the result, an order number, beforehand. So one
+//! The user and the item are the key of the operation. The program already knows the result, an order number. So one
 //! request claims the operation and completes it.
 //!
 //! ```sh
@@ -17,7 +17,7 @@ const USERS: usize = 10;
 const CLICKS: usize = 3;
 const PIECES: usize = 5;
 
-/// An order: its number, and whether an earlier click has made it.
+/// An order: its number, and whether an earlier click made it.
 struct Order {
     number: String,
     user: String,
@@ -57,8 +57,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             tokio::spawn(buy(sales.clone(), key, user, format!("order-{run:x}-{click}")))
         })
         .collect();
-    // Stands for the queue of orders. An order that is there already is not added again. Orders join it also after a
-    // replay: the process that has registered the order may have ended before it joined.
+    // The queue of orders. An order that is already in the queue is not added again. The program also adds the order
+    // after a replay: the process that registered the order may have ended before it added the order.
     let mut queue: Vec<(String, String)> = Vec::new();
     let (mut new, mut replayed) = (0, 0);
     for click in clicks {

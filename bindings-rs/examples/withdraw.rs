@@ -10,10 +10,10 @@ use std::{collections::BTreeMap, env, fmt::Write as _, time::Duration};
 
 use fencepost::{Claimed, Error, Idempotency};
 
-/// Stands for the bank's database.
+/// The bank's database.
 type Balances = BTreeMap<&'static str, i64>;
 
-/// Withdraws an amount; the balance after it. The same ticket withdraws once, however often it comes.
+/// Withdraws an amount, and returns the balance after it. A ticket withdraws only once, even if it is used again.
 async fn withdraw(
     tickets: &Idempotency,
     balances: &mut Balances,
@@ -28,7 +28,7 @@ async fn withdraw(
             let balance = balances.entry(account).or_default();
             *balance -= amount;
             let balance = balance.to_string();
-            // No other process can have stored a result: the claim has not been lost.
+            // No other process can have stored a result, because the claim is not lost.
             let _stored = claim.complete("", balance.as_bytes()).await?;
             Ok(balance)
         }
@@ -36,7 +36,7 @@ async fn withdraw(
     }
 }
 
-/// A ticket that is hard to guess.
+/// Makes a random ticket.
 fn ticket() -> Result<String, Box<dyn std::error::Error>> {
     let mut random = [0; 16];
     getrandom::fill(&mut random)?;

@@ -1,4 +1,4 @@
-//! The clock for leases. It goes on while the computer sleeps, because leases also end during that time.
+//! The clock for leases. It continues while the computer is suspended, because leases also end during that time.
 
 use fencepost_core::Instant;
 
@@ -12,8 +12,8 @@ pub fn now() -> Instant {
     Instant::from_micros(seconds.saturating_mul(1_000_000).saturating_add(micros))
 }
 
-/// Microseconds of the steady clock. On this system it may stand still while the computer sleeps: the fence is what protects a
-/// resource then.
+/// Microseconds of the steady clock. On this system, it may stop while the computer is suspended: only the fence
+/// protects a resource then.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 #[must_use]
 pub fn now() -> Instant {

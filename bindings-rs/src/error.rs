@@ -11,8 +11,8 @@ pub type Native = Arc<dyn error::Error + Send + Sync>;
 
 /// All errors of a client. Each has a number and a name, which are the same in every language.
 ///
-/// `Debug` shows the sentence of `Display`, as for all errors here: so it is a sentence that a `main` prints which returns
-/// the error.
+/// `Debug` shows the same text as `Display`, as for all errors here. So if `main` returns the error, it prints a
+/// sentence.
 #[derive(Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -36,8 +36,8 @@ pub enum Error {
     /// The grant has ended without a release (4xx). Another contender may hold the lock.
     #[error(transparent)]
     Lost(#[from] Lost),
-    /// The server has not confirmed a release within 5 s (501). The client goes on in the background. The lock ends with its
-    /// lease or session at the latest.
+    /// The server has not confirmed a release within 5 s (501). The client retries the release in the background. The
+    /// lock ends with its lease or session at the latest.
     #[error(
         "lock {lock:?}: the server has not confirmed the release within 5 s: the client goes on in the background"
     )]
@@ -45,28 +45,30 @@ pub enum Error {
         /// The lock's name.
         lock: Shown,
     },
-    /// A forked process uses a client or grant of its parent (502). Runtime, connection and place in the queue are the parent's.
-    /// Make a new client in the child.
+    /// A forked process uses a client or grant of its parent (502). The runtime, the connection and the place in the
+    /// queue belong to the parent. Make a new client in the child.
     #[error("it was made in another process, before a fork: make a client in each process")]
     WrongProcess,
-    /// The server has not confirmed the end of all contenders of a closed client (503). They end with their leases or the session.
+    /// The server has not confirmed the end of some contenders of a closed client (503). They end with their leases or
+    /// the session.
     #[error(
         "the server has not confirmed the end of {left} contender{} of this client: until their leases or the session end, other clients may wait for them", if *left == 1 { "" } else { "s" }
     )]
     CleanupIncomplete {
-        /// How many contenders are left.
+        /// The number of these contenders.
         left: usize,
     },
-    /// A client was made outside of a tokio runtime, or in one that lacks timers or sockets (504). Tokio writes to standard error which.
+    /// A client was made outside of a tokio runtime, or in one without timers or I/O (504). Tokio writes to standard
+    /// error which of them is missing.
     #[error(
         "there is no tokio runtime with timers and sockets here: make the client inside of one that was built with enable_all, and keep it running"
     )]
     NoRuntime,
-    /// The operating system gives no random bytes, which identify contenders (505).
+    /// The operating system returns no random bytes, which identify contenders (505).
     #[error("the operating system gives no random bytes: contenders could not be told apart")]
     NoRandomness,
-    /// The client library failed (506): it refused a call as a wrong one, or a given connection returned values of a wrong type. A
-    /// retry would fail as well, so the client has ended, with all its grants and acquires.
+    /// The client library failed (506): it refused a call as invalid, or a connection of the program returned values of
+    /// a wrong type. A retry would fail in the same way, so the client has ended, with all its grants and acquires.
     #[error(transparent)]
     DriverFailed(#[from] DriverFailed),
 }
@@ -139,8 +141,8 @@ impl error::Error for DriverFailed {
     }
 }
 
-/// The stored result of an operation is an error: an earlier attempt has [stored](crate::OnError::Store) it (507). Its text
-/// is that error's.
+/// The stored result of an operation is an error, which an earlier attempt [stored](crate::OnError::Store) (507). It
+/// has the text of that error.
 #[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct StoredError {
@@ -172,7 +174,7 @@ impl StoredError {
     }
 }
 
-/// The name of a lock or an operation as errors show it: its first 64 characters.
+/// The name of a lock or an operation in errors: its first 64 characters.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Shown {
     of: &'static str,
@@ -202,7 +204,7 @@ impl Shown {
         Self { of, name }
     }
 
-    /// What has the name: `lock`, `operation` or `scope`.
+    /// The kind of object that has the name: `lock`, `operation` or `scope`.
     #[cfg(feature = "tracing")]
     pub(crate) const fn of(&self) -> &'static str {
         self.of
@@ -244,7 +246,7 @@ macro_rules! reasoned {
                 Self { reason, lock: None, detail, native, $($field: None,)* }
             }
 
-            /// With the details of an event, and the client library's error.
+            /// Makes the error with the details of an event, and the client library's error.
             pub(crate) fn caused(reason: $reason, cause: Cause, native: Option<Native>) -> Self {
                 Self {
                     $($field: cause.$field,)*
@@ -252,19 +254,20 @@ macro_rules! reasoned {
                 }
             }
 
-            /// The same of that lock.
+            /// Adds the lock to the error.
             pub(crate) fn of(mut self, lock: &Shown) -> Self {
                 self.lock = Some(lock.clone());
                 self
             }
 
-            /// The name of the lock or the operation, or the first 64 characters of it; `None` if none was concerned.
+            /// The name of the lock or the operation, or the first 64 characters of it; `None` if the error is about no
+            /// lock or operation.
             #[must_use]
             pub fn lock(&self) -> Option<&str> {
                 self.lock.as_ref().map(Shown::as_str)
             }
 
-            /// Why.
+            /// The reason.
             #[must_use]
             pub const fn reason(&self) -> $reason {
                 self.reason
@@ -299,16 +302,17 @@ macro_rules! reasoned {
 }
 
 reasoned! {
-    /// Why a connect, an acquire or a release failed. Its source is the client library's error, if there was one.
+    /// The failure of a connect, an acquire or a release. Its source is the client library's error, if there was one.
     Refused, Refusal, retry_after: Option<Duration>, record: Option<Box<Record>>
 }
 
 reasoned! {
-    /// Why a grant has ended without a release. Its source is the client library's error, if there was one.
+    /// The end of a grant without a release. Its source is the client library's error, if there was one.
     Lost, Loss
 }
 
-/// The text of an error with those of its causes. The redis crate repeats the texts of its causes: they come once.
+/// The text of an error with the texts of its causes. The redis crate repeats the texts of its causes; here, each text
+/// occurs once.
 fn with_causes(error: &dyn error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
@@ -335,7 +339,7 @@ macro_rules! debug_as_a_sentence {
 debug_as_a_sentence! { Error DriverFailed StoredError Refused Lost }
 
 impl Refused {
-    /// How long the lease of the holder, or of the running attempt, still lasts, if the server has reported it.
+    /// The remaining lease of the holder or of the running attempt, if the server has reported it.
     #[must_use]
     pub const fn retry_after(&self) -> Option<Duration> {
         self.retry_after

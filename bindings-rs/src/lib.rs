@@ -26,19 +26,19 @@
 //! - [`Idempotency`]: operations that run once and return their first result again.
 //! - `web`: a tower layer that replays responses of HTTP servers; with the feature `tower`.
 //! - [`testing`]: sessions that expire, connections that are cut and clients that pause, on `memory:`.
-//! - [`hub`]: the state machines, for programs with an event loop of their own.
+//! - [`hub`]: the state machines, for programs with their own event loop.
 //! - The feature `tracing` reports waits, holds and losses. The README lists its spans and events.
 //!
-//! The protocols are those of the other languages' clients, to the byte: programs in Python, C and JavaScript may contend for the
-//! same locks.
+//! The protocols are the same as in the clients for other languages, byte by byte: programs in Python, C and JavaScript
+//! may contend for the same locks.
 //!
 //! # Threads, tasks, runtimes
 //!
-//! All types are `Send + Sync`. A client belongs to the tokio runtime in which it was made, and has one background task there, for
-//! timers and notices of the server. While that runtime does not run, the client renews no grants, and the calls of other runtimes
-//! wait: no time limit ends them. A current-thread runtime runs only inside of `block_on`. The task that awaits an acquire or a
-//! release carries it out. Dropping a future is safe: a dropped acquire is cancelled, and a dropped release goes on in the
-//! background.
+//! All types are `Send + Sync`. A client belongs to the tokio runtime in which it was made, and has one background task
+//! there, for timers and notices of the server. While that runtime does not run, the client renews no grants, and calls
+//! from other runtimes wait without a time limit. A current-thread runtime runs only inside of `block_on`. The task
+//! that awaits an acquire or a release carries it out. Dropping a future is safe: a dropped acquire is cancelled, and a
+//! dropped release continues in the background.
 
 #![forbid(unsafe_code)]
 
@@ -71,9 +71,9 @@ pub use fencepost_core::{
 /// Connects to the server at `url`: `memory:`, `memory:NAME`, `zk://HOST:PORT,…/PREFIX?session_timeout=MS`, `redis://HOST:PORT`, `rediss://HOST:PORT?ca=FILE`.
 ///
 /// # Errors
-/// [`Error::Config`] for an address that is not valid; [`Error::Refused`] with [`Refusal::Unreachable`] if no server has answered
-/// within 5 s, with [`Refusal::AuthFailed`] if the server has refused the password, or with [`Refusal::ServerError`] if its
-/// certificate cannot be verified; [`Error::NoRuntime`] outside of a tokio runtime.
+/// [`Error::Config`] for an address that is not valid; [`Error::Refused`] with [`Refusal::Unreachable`] if no server
+/// replies within 5 s, with [`Refusal::AuthFailed`] if the server has refused the password, or with
+/// [`Refusal::ServerError`] if its certificate cannot be verified; [`Error::NoRuntime`] outside of a tokio runtime.
 pub async fn connect(url: &str) -> Result<Client, Error> {
     Client::builder().connect(url).await
 }

@@ -22,8 +22,8 @@ use fencepost_models::{hub::MemoryServer as Model, memory::Connected};
 
 use crate::{Client, Error, drivers::memory::Place};
 
-/// The server of the clients whose address is `memory:NAME`. It exists as long as one of them, or this value. Clones
-/// are the same server, and any thread may use it. No method waits.
+/// The server of the clients whose address is `memory:NAME`. It exists as long as one of them or this value exists.
+/// Clones are the same server, and any thread may use it. No method waits.
 ///
 /// The server has no clock. A session ends when its client is closed, or by [`Session::expire`], and never by itself.
 #[derive(Clone)]
@@ -97,13 +97,13 @@ impl MemoryServer {
         })
     }
 
-    /// Begins to keep all messages between clients and the server, with an empty list; or stops, and
-    /// keeps the list. At first, none are kept. The list grows until it begins anew.
+    /// Starts or stops recording all messages between clients and the server. A start empties the list of messages; a
+    /// stop keeps it. A new server does not record. The list grows until the next start.
     pub fn record(&self, on: bool) {
         self.place.server.with(|server| server.record(on));
     }
 
-    /// The messages that were kept, with a number above `after`, in their order.
+    /// The recorded messages with a number above `after`, in their order.
     #[must_use]
     pub fn messages(&self, after: u64) -> Vec<Message> {
         self.place.server.with(|server| {
@@ -126,10 +126,10 @@ impl fmt::Debug for MemoryServer {
     }
 }
 
-/// The session of a client: the present one, also after an earlier one has expired. Clones are the same session.
+/// The present session of a client, also after an earlier session has expired. Clones are the same session.
 ///
-/// A control changes nothing if its effect is already there. It wakes the clients that it concerns. All methods but
-/// [`hub`](Self::hub) fail with [`Misuse::Closed`] if the client is closed.
+/// A control changes nothing if the client is already in the requested state. It wakes the clients that it concerns.
+/// All methods but [`hub`](Self::hub) fail with [`Misuse::Closed`] if the client is closed.
 #[derive(Clone)]
 pub struct Session {
     place: Arc<Place>,
@@ -143,7 +143,7 @@ impl Session {
         self.hub
     }
 
-    /// The number of the session. Another one means that an earlier session has ended.
+    /// The number of the session. It changes when the client gets a new session.
     ///
     /// # Errors
     /// [`Misuse::Closed`] if the client is closed.
@@ -167,9 +167,9 @@ impl Session {
         Ok(self.known()?.paused)
     }
 
-    /// Ends the session, as servers do when they have not heard from a client for the session's timeout: its locks are
-    /// free. A connected client loses its grants at once, a suspended one when it reconnects, a paused one when it
-    /// resumes. It then gets a new session.
+    /// Ends the session, as a server does when it receives nothing from a client for the session timeout: its locks are
+    /// free. A connected client loses its grants at once, a suspended client when it reconnects, and a paused client
+    /// when it resumes. The client then gets a new session.
     ///
     /// # Errors
     /// [`Misuse::Closed`] if the client is closed.
@@ -178,7 +178,7 @@ impl Session {
     }
 
     /// Cuts the connection. The server keeps the session until it is [expired](Self::expire). The client ends its
-    /// grants itself when the session's timeout has passed on its own clock.
+    /// grants itself when the session timeout has passed by its own clock.
     ///
     /// # Errors
     /// [`Misuse::Closed`] if the client is closed.
@@ -186,7 +186,7 @@ impl Session {
         self.control(Model::suspend)
     }
 
-    /// Lets the client connect again: in its session, or in a new one if the server has ended that one.
+    /// Lets the client connect again: in its session, or in a new one if the server has ended the session.
     ///
     /// # Errors
     /// [`Misuse::Closed`] if the client is closed.
@@ -195,7 +195,7 @@ impl Session {
     }
 
     /// Pauses the client, as if its process were stopped: it receives nothing, sends nothing, and its calls wait. Its
-    /// grants stay held, even if the server gives the lock to another client. A close resumes it.
+    /// grants stay held, even if another client gets the lock. A close resumes it.
     ///
     /// # Errors
     /// [`Misuse::Closed`] if the client is closed.
@@ -203,7 +203,7 @@ impl Session {
         self.control(Model::pause)
     }
 
-    /// Resumes the client. It then receives what it has missed.
+    /// Resumes the client. It then receives the notices and replies that it has missed.
     ///
     /// # Errors
     /// [`Misuse::Closed`] if the client is closed.
@@ -211,7 +211,7 @@ impl Session {
         self.control(Model::resume)
     }
 
-    /// The server knows every client that is not closed.
+    /// Runs a control. The server knows every client that is not closed.
     fn control(&self, control: fn(&Model, u64) -> Result<(), ConfigError>) -> Result<(), Error> {
         control(&self.place.server, self.hub).map_err(|_closed| Misuse::Closed)?;
         self.place.wake_others(0);
@@ -248,7 +248,7 @@ pub struct Node {
     pub hub: Option<u64>,
 }
 
-/// What a client and the server have sent each other.
+/// A message between a client and the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
@@ -260,10 +260,10 @@ pub struct Message {
     pub hub: u64,
     /// The session in which it was sent.
     pub session: i64,
-    /// What it is.
+    /// The kind of the message.
     pub kind: MessageKind,
-    /// The client's command: of a request, of the request that a reply answers, or of the request that set a watch.
-    /// `None` for a change of the session.
+    /// The id of the client's command: the command of the request; of the request that a reply answers; or of the
+    /// request that set a watch. `None` for a change of the session.
     pub command: Option<u64>,
     /// A request: `create`, `children`, `get`, `set`, `delete`, `sync` or `multi`. A reply: `created`, `children`,
     /// `data`, `done` or `error`. An event: what has happened to the watched node (`created`, `deleted`, `changed`, or
@@ -274,7 +274,7 @@ pub struct Message {
     pub paths: Vec<String>,
     /// The error code of the reply `error`, such as -101.
     pub error: Option<i32>,
-    /// The same in words, for people. They may change.
+    /// The same as a text for people. Later versions may change its wording.
     pub text: String,
 }
 

@@ -1,5 +1,5 @@
-//! The table of addresses that all languages read. No error shows a user or a password of an address. Every secret in the table contains
-//! `sesa` or `same`.
+//! The table of addresses that all languages read. No error contains a user or a password of an address. Every secret
+//! in the table contains `sesa` or `same`.
 
 #![cfg(all(feature = "redis", feature = "zookeeper"))]
 #![expect(clippy::unwrap_used, reason = "tests")]
@@ -37,7 +37,7 @@ async fn bad_addresses_are_refused_as_the_table_says() {
     }
 }
 
-// Nothing listens at port 1.
+// No server listens at port 1.
 #[tokio::test]
 async fn a_client_shows_no_password() {
     for url in [

@@ -1,10 +1,10 @@
-//! `main` shows an error that it returns by `Debug`, which prints a sentence.
+//! If `main` returns an error, Rust prints it with `Debug`, which prints a sentence.
 
 use std::{convert::Infallible, fmt::Debug, time::Duration};
 
 use fencepost::{Client, Error, OnceError};
 
-/// What `main` prints of an error behind `Error: `.
+/// The text of an error that `main` prints after `Error: `.
 #[track_caller]
 fn sentence(error: impl Debug, expected: &str) {
     let shown = format!("{error:?}");
@@ -39,11 +39,11 @@ async fn a_server_that_cannot_be_reached_is_a_sentence() {
     let error = builder.connect("redis://127.0.0.1:1").await.unwrap_err();
     assert!(matches!(error, Error::Refused(_)));
     sentence(&error, "127.0.0.1:1");
-    // The client library's error is in it.
+    // The text contains the client library's error.
     sentence(error, "refused");
 }
 
-/// An error that passes through `Box<dyn Error>` is the same sentence.
+/// An error in a `Box<dyn Error>` prints the same sentence.
 #[tokio::test]
 async fn a_boxed_error_is_a_sentence() {
     let error = fencepost::connect("nats://localhost").await.unwrap_err();

@@ -1,10 +1,10 @@
-//! After a fork, the calls on objects from before the fork fail at once, and do not change what the other process has.
+//! After a fork, calls on objects from before the fork fail at once, and do not affect the other process.
 
 #![cfg(unix)]
 
 use futures_util::FutureExt as _;
 
-// std has no fork. These are POSIX's, as every Unix has them.
+// std has no fork. These are the functions of POSIX.
 unsafe extern "C" {
     safe fn fork() -> i32;
     safe fn _exit(status: i32) -> !;
@@ -46,7 +46,7 @@ fn after_a_fork_everything_says_so() {
         _exit(i32::from(!matches!(refused, Ok(true))));
     }
     let mut status = -1;
-    // SAFETY: the child is ours, and the status is a place for one.
+    // SAFETY: the child belongs to this process, and `status` is valid for writing.
     let ended = unsafe { waitpid(child, &raw mut status, 0) };
     assert_eq!((ended, status), (child, 0));
     runtime.block_on(grant.release()).unwrap();
@@ -82,7 +82,7 @@ fn a_child_has_named_servers_of_its_own() {
         _exit(i32::from(!matches!(granted, Ok(true))));
     }
     let mut status = -1;
-    // SAFETY: the child is ours, and the status is a place for one.
+    // SAFETY: the child belongs to this process, and `status` is valid for writing.
     let ended = unsafe { waitpid(child, &raw mut status, 0) };
     assert_eq!((ended, status), (child, 0));
     assert!(grant.is_valid());

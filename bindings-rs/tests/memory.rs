@@ -30,7 +30,7 @@ async fn a_server_without_a_name_is_ones_own() {
     drop((mine, theirs));
 }
 
-/// No other thread may use a grant whose release has begun on one thread.
+/// After a release has begun on one thread, no other thread may use the grant.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn no_hold_joins_a_grant_that_is_being_released() {
     let client = fencepost::connect("memory:").await.unwrap();
@@ -123,7 +123,7 @@ async fn options_of_leases_are_checked_as_on_redis() {
     let brief = || LockOptions::new().ttl(Duration::from_millis(1));
     let error = client.lock_with("x", brief()).unwrap_err();
     assert_eq!(error.name(), "lease-too-short", "{error}");
-    // The client refuses what no server has.
+    // The client refuses options that no server has.
     let error = client.semaphore_with("x", 2, brief()).unwrap_err();
     assert_eq!(error.name(), "unknown-option", "{error}");
     soon(client.close()).await.unwrap();
@@ -158,7 +158,7 @@ async fn redis_says_what_only_zookeeper_has() {
     soon(client.close()).await.unwrap();
 }
 
-/// A port that nothing listens on.
+/// Returns a port on which no program listens.
 fn nobody() -> u16 {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     taken.local_addr().unwrap().port()
@@ -226,7 +226,7 @@ async fn options_that_do_not_apply_are_refused() {
             assert!(error.to_string().contains(option), "{error}");
         }
     }
-    // `memory:` accepts the options of ZooKeeper, so that a program can be tried on it.
+    // `memory:` accepts the options of ZooKeeper, so that it can replace ZooKeeper in tests.
     let client = builder().acl(acl()).auth("digest", b"u:p").connect("memory:");
     soon(soon(client).await.unwrap().close()).await.unwrap();
 }
@@ -376,7 +376,7 @@ fn the_hub_refuses_what_makes_no_sense() {
     ));
     let wrong = answer(&mut hub, command.id, Reply::Int(5));
     assert!(matches!(wrong, Err(Misuse::WrongReply { .. })));
-    // The command is in doubt: the same attempt acquires again.
+    // The outcome of the command is unknown: the same attempt acquires again.
     let (_, Output::Wait(wait)) = hub.poll_output(None) else {
         panic!("nothing at once")
     };

@@ -1,5 +1,5 @@
-//! The table of options that all languages read, through the methods of the client. Nothing is sent: the clients never
-//! connect.
+//! The table of options that all languages read, through the methods of the client. The clients never connect, and send
+//! nothing.
 
 #![cfg(all(feature = "redis", feature = "zookeeper"))]
 #![expect(clippy::unwrap_used, reason = "tests")]
@@ -34,7 +34,7 @@ fn options(row: &Value) -> Option<LockOptions> {
                 },
                 _ => return None,
             }),
-            // A part of the layout in Rust.
+            // In Rust, this is a part of the layout.
             "node_prefix" if row["options"]["layout"] == "plain" => options,
             "node_prefix" => return None,
             "name" | "names" | "permits" => options,
@@ -44,7 +44,7 @@ fn options(row: &Value) -> Option<LockOptions> {
     Some(options)
 }
 
-/// What making the lock of a row returns; `None` if Rust cannot express the row.
+/// The result of making the lock of a row; `None` if Rust cannot express the row.
 fn made(client: &Client, row: &Value) -> Option<Result<(), Error>> {
     let options = options(row)?;
     let name = row["options"]["name"].as_str().unwrap_or_default();
@@ -86,7 +86,7 @@ async fn every_row_is_as_it_says() {
             (Ok(()), None) => {}
             (Err(error), Some(name)) => {
                 assert_eq!(error.name(), name, "{row}: {error}");
-                // Both sides of a read/write lock are made. The reader is refused first.
+                // The client makes both sides of a read/write lock, and refuses the reader first.
                 let expected = row["says"].as_str().unwrap().replace("a writer", "a reader");
                 assert!(error.to_string().contains(&expected), "{row}: {error}");
             }

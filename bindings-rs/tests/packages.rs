@@ -1,4 +1,4 @@
-//! What is published: the crates' manifests, and the files in the packages.
+//! The published packages: the manifests of the crates, and the files.
 
 use std::{collections::BTreeMap, path::PathBuf, process::Command};
 
@@ -27,15 +27,16 @@ fn manifests() -> BTreeMap<String, String> {
     found
 }
 
-/// Whether a line of a manifest asks for less than a caret requirement does: an exact version, or one with an upper end.
+/// Whether a line of a manifest is narrower than a caret requirement: it requires an exact version, or has an upper
+/// limit.
 fn is_narrow(line: &str) -> bool {
     let narrow = ["\"=", "\"~", "\"<", "\">", ", <", ",<", ", =", "*\""];
-    // What generates glue has to be of the version of the glue's library.
+    // A generator of glue code must have the same version as the glue's library.
     narrow.iter().any(|part| line.contains(part)) && !line.starts_with("wasm-bindgen")
 }
 
-/// A narrow requirement beside an application's own one cannot be resolved. Exact versions are in the lock file. What is only run here may ask
-/// for one.
+/// A narrow requirement may conflict with a requirement of the application. The lock file has exact versions. Only
+/// packages that run only in this repository may require an exact version.
 #[test]
 fn every_requirement_of_a_library_is_a_caret() {
     let is_library = |folder: &str| {
@@ -58,7 +59,7 @@ fn every_requirement_of_a_library_is_a_caret() {
     assert!(!is_narrow("a = { version = \"1.2\", features = [\"b\"] }"));
 }
 
-/// Nothing is published by mistake.
+/// No package is published by mistake.
 #[test]
 fn every_member_is_published_or_private() {
     for (folder, manifest) in manifests() {
@@ -68,7 +69,7 @@ fn every_member_is_published_or_private() {
     }
 }
 
-/// The tests that run with the oldest libraries are the client's own on real servers.
+/// The tests with the oldest libraries are the client's tests on real servers.
 #[test]
 fn the_oldest_versions_run_both_suites() {
     let makefile = std::fs::read_to_string(root().join("Makefile")).unwrap();
@@ -155,7 +156,7 @@ fn the_oldest_versions_and_newer_ones_are_in_the_suites() {
             "{name} {version}"
         );
         let newest = locked("Cargo.lock", &name).into_iter().max().unwrap();
-        // Of these no newer one has been published.
+        // Libraries that are not in SERVERS may have no newer version yet.
         assert!(
             newest > oldest || newest == oldest && !SERVERS.contains(&&*name),
             "{name}"
@@ -163,10 +164,10 @@ fn the_oldest_versions_and_newer_ones_are_in_the_suites() {
     }
 }
 
-/// The libraries that speak with servers.
+/// The client libraries of the servers.
 const SERVERS: [&str; 2] = ["redis", "zookeeper-client"];
 
-/// What a registry shows of a crate.
+/// The metadata of a crate that a registry shows.
 #[test]
 fn every_crate_describes_itself() {
     for (name, folder) in CRATES {
@@ -183,7 +184,7 @@ fn every_crate_describes_itself() {
             .lines()
             .find(|line| line.starts_with("keywords = "))
             .unwrap();
-        // A registry takes no more than five.
+        // A registry accepts no more than five.
         assert!(
             (1..=5).contains(&(keywords.matches('"').count() / 2)),
             "{name}: {keywords}"
@@ -191,7 +192,7 @@ fn every_crate_describes_itself() {
     }
 }
 
-/// A registry shows a README where no other file of the project is.
+/// A registry shows only the README, so its links must not point to other files of the project.
 #[test]
 fn every_readme_stands_alone() {
     let in_repository = "https://github.com/fencepost/fencepost/blob/main/";
@@ -216,7 +217,7 @@ fn every_readme_stands_alone() {
     }
 }
 
-/// The suite with the oldest libraries is also that of the oldest compiler.
+/// The suite with the oldest libraries also runs with the oldest compiler.
 #[test]
 fn the_oldest_compiler_runs_the_suites() {
     let workspace = manifests().remove(".").unwrap();

@@ -1,4 +1,4 @@
-//! Executors: runtimes that lack something, and tasks that another executor polls.
+//! Executors: runtimes without timers or I/O, and tasks that another executor polls.
 
 use std::{
     future::Future,
@@ -12,7 +12,7 @@ use std::{
 use fencepost::{Client, Error, Grant, Lock, LockOptions, Loss, Refusal};
 use tokio::runtime::Builder;
 
-/// The simplest executor there is.
+/// A minimal executor.
 fn elsewhere<T>(future: impl Future<Output = T>) -> T {
     struct Unpark(Thread);
     impl Wake for Unpark {
@@ -30,7 +30,7 @@ fn elsewhere<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// The compiler checks what every type and every future must satisfy.
+/// The compiler checks the traits of every type and every future.
 #[test]
 fn threads_may_share_everything_and_move_every_future() {
     const fn shared<T: Send + Sync>() {}
@@ -124,7 +124,7 @@ fn any_executor_may_acquire_and_release() {
 #[test]
 fn a_grant_is_lost_when_its_runtime_ends_however_early() {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
-    // Nothing here waits, so the runtime has not polled the client's task when it ends.
+    // These calls do not wait, so the runtime ends before it has polled the client's task.
     let (client, lock, grant) = runtime.block_on(async {
         let client = fencepost::connect("memory:").await.unwrap();
         let lock = client.lock("early").unwrap();

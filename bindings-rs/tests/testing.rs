@@ -1,4 +1,4 @@
-//! Control over `memory:NAME`: what clients see of it.
+//! Control over `memory:NAME`, and its effects on clients.
 
 use core::time::Duration;
 

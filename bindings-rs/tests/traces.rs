@@ -1,4 +1,4 @@
-//! What the client reports to a subscriber: waits, places in the queue, holds and losses, on `memory:`.
+//! The client's reports to a subscriber: waits, places in the queue, holds and losses, on `memory:`.
 
 use std::{
     collections::HashMap,
@@ -14,7 +14,7 @@ use fencepost::{Claimed, Client};
 use tracing::{Event, Instrument, Subscriber, field, info_span, span, subscriber::DefaultGuard};
 use tracing_subscriber::{Layer, Registry, layer::Context, layer::SubscriberExt, registry::LookupSpan};
 
-/// Collects spans and events, a line each: what it is, its target, its fields but for times, and its parent.
+/// Collects spans and events, one line for each: its kind, its target, its fields without times, and its parent.
 #[derive(Clone, Default)]
 struct Collector {
     lines: Arc<Mutex<Vec<String>>>,
@@ -83,7 +83,7 @@ impl Collector {
         (collector, guard)
     }
 
-    /// Keeps the lines of fencepost. Other crates report to the subscriber, too.
+    /// Stores only the lines of fencepost, because other crates also report to the subscriber.
     fn add(&self, line: String) {
         if line.contains("fencepost") {
             self.lines.lock().unwrap().push(line);
@@ -223,7 +223,7 @@ async fn claims_are_operations() {
     }
 }
 
-/// Panics at every call of one kind that concerns fencepost, and counts the panics.
+/// Panics at every call of one kind from fencepost, and counts the panics.
 #[derive(Clone)]
 struct Faulty {
     call: &'static str,
@@ -253,7 +253,8 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Faulty {
     }
 }
 
-/// The subscriber's panic neither ends the client nor costs it a lock, in a task of the program and in the client's own.
+/// A panic of the subscriber does not end the client, and the client loses no lock, both in a task of the program and
+/// in the client's task.
 #[tokio::test]
 async fn a_panic_of_the_subscriber_ends_nothing() {
     for call in ["on_new_span", "on_event", "on_close"] {

@@ -1,9 +1,9 @@
-// The hub without our client: for programs that own their event loop or their client library.
+// The hub without fencepost's client: for programs with their own event loop or client library.
 //
 //     node examples/hub-loop.mjs redis://localhost
 //
-// The loop: after every input, poll until "wait"; carry commands out, hand events to the application, ring `handleTimeout` when the
-// time has come. docs/reference/drivers.md is the whole contract.
+// The loop: after every input, poll until "wait"; carry out commands, pass events to the application, and call
+// `handleTimeout` when its time has come. docs/reference/drivers.md describes the whole contract.
 
 import { Hub, Settings } from "fencepost";
 import { createClient } from "redis";
@@ -12,7 +12,7 @@ const redis = createClient({ url: process.argv[2] ?? "redis://localhost" });
 redis.on("error", (error) => console.error(error.message));
 await redis.connect();
 
-// Any clock will do that does not go back and goes on while the computer sleeps.
+// Any clock is suitable that does not go back and continues while the computer sleeps.
 const now = () => performance.now();
 
 const hub = new Hub("redis", 42);
@@ -20,13 +20,14 @@ const stock = new Settings({ kind: "redis-string", name: "stock/42", ttl: 10_000
 const listener = redis.duplicate();
 let timer;
 
-/** Takes out everything there is to do. */
+/** Takes all outputs. */
 function drive() {
   for (;;) {
     const output = hub.poll();
     switch (output.type) {
       case "command":
-        // In the order polled, without waiting for one before sending the next.
+        // Commands are sent in the order in which they were polled. The next one does not wait for the reply to the
+        // last one.
         void carryOut(output);
         break;
       case "event":
@@ -42,13 +43,13 @@ function drive() {
   }
 }
 
-/** Puts something in, then takes out everything there is to do. */
+/** Reports an input, then takes all outputs. */
 function input(put) {
   put();
   drive();
 }
 
-/** Carries one command out, and puts in what came of it. */
+/** Carries out one command, and reports its outcome. */
 async function carryOut({ id, operation, arguments: words }) {
   try {
     let reply = null;
@@ -62,13 +63,13 @@ async function carryOut({ id, operation, arguments: words }) {
     }
     input(() => hub.reply(now(), id, reply));
   } catch (error) {
-    // An error reply is an answer, and the core reads it. After any other error, the outcome is unknown.
+    // The core handles error replies. After any other error, the outcome is unknown.
     const answered = error.constructor.name === "SimpleError";
     input(() => (answered ? hub.reply(now(), id, error) : hub.failed(now(), id, "unknown")));
   }
 }
 
-/** The application: it takes the lock once, and gives it back. */
+/** The application: it acquires the lock once, and releases it. */
 function application(event) {
   console.log(event.event);
   switch (event.event) {
@@ -79,7 +80,7 @@ function application(event) {
     case "released":
     case "refused":
     case "lost":
-      // A machine that is closed lives on until the server has answered; then nothing is pending.
+      // A closed machine exists until the server has replied; then nothing is pending.
       hub.close(now(), event.key);
       break;
   }

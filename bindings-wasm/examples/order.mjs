@@ -6,22 +6,22 @@
 
 import { connect } from "fencepost";
 
-/** Stands for the shop's database. */
+/** Represents the shop's database. */
 const shipped = [];
 
 const client = await connect(process.argv[2] ?? "memory:");
 const orders = client.idempotency("orders");
 
-/** Shows an order form: each one has a token of its own, which only this user can use. */
+/** Shows an order form. Each form has its own token, which only this user can use. */
 async function form(user) {
   const token = crypto.randomUUID();
   await orders.issue(token, { binding: user });
   return token;
 }
 
-/** Handles a form that was sent: ships the basket once, and gives everyone the same order number. */
+/** Handles a form that was sent: ships the basket once, and returns the same order number each time. */
 async function order(user, token, basket) {
-  // A request that comes while another one with this token runs waits for that one's result.
+  // If another request with this token is running, this one waits for its result.
   const claim = await orders.consume(token, { binding: user, fingerprint: JSON.stringify(basket) });
   if (!claim.replayed) {
     shipped.push(basket);
@@ -30,7 +30,7 @@ async function order(user, token, basket) {
   return new TextDecoder().decode(claim.result);
 }
 
-/** A gateway that does not get the first answer, and sends the request again. */
+/** A gateway that does not get the first response, and sends the request again. */
 async function retryingProxy(send) {
   await send();
   return send();

@@ -1,4 +1,4 @@
-// What ZooKeeper has besides the plain lock: readers and writers, leaders, permits, and a look at who holds what.
+// The other kinds of locks on ZooKeeper: readers and writers, leaders and permits; and a list of a lock's holders.
 //
 //     node examples/recipes.mjs zk://localhost:2181/shop
 //     node examples/recipes.mjs memory:
@@ -7,7 +7,7 @@ import { connect } from "fencepost";
 
 const client = await connect(process.argv[2] ?? "memory:");
 
-// Readers share; a writer is alone.
+// Readers share the lock; a writer holds it alone.
 const prices = client.readWriteLock("prices");
 const readers = [await prices.reader.acquire(), await prices.reader.acquire()];
 const writing = prices.writer.using(() => "the writer came last");
@@ -41,7 +41,7 @@ await Promise.all(
 );
 console.log(most <= 2 ? "two presses are enough" : `${most} at a time`);
 
-// A holder is asked for its lock, and gives it back when it can.
+// A holder gets a request for its lock, and releases it when it can.
 const till = client.lock("stock/42", { revocable: true });
 const grant = await till.acquire();
 const [holder] = await till.contenders();

@@ -6,7 +6,7 @@
 
 import { connect } from "fencepost";
 
-/** The resource: it remembers the highest fence it has seen, and refuses lower ones. That is what makes a lock safe. */
+/** The resource: it stores the highest fence that it has seen, and refuses lower ones. This makes the lock safe. */
 const stock = {
   left: 3,
   fence: 0n,
@@ -24,7 +24,7 @@ async function buy() {
   return lock.using(async (grant) => {
     if (stock.left === 0) return "sold out";
     await new Promise((resolve) => setTimeout(resolve, 2));
-    // A holder that has lost the lock meanwhile sells nothing.
+    // A holder that has lost the lock in the meantime sells nothing.
     grant.signal.throwIfAborted();
     stock.sell(grant.fence);
     return "sold";

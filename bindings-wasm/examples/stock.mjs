@@ -1,4 +1,4 @@
-// Counts a stock down by versions: a sale whose acknowledgement was lost is not counted twice.
+// Updates a stock by versions: a sale whose acknowledgement was lost is not counted twice.
 //
 //     node examples/stock.mjs
 //     node examples/stock.mjs redis://localhost:6379
@@ -12,7 +12,7 @@ const stock = client.idempotency("stock");
 const item = `item-${crypto.randomUUID()}`;
 const pieces = (record) => Number(new TextDecoder().decode(record.result));
 
-// Version 0: there is no value yet. Every update has an id, which its repetition repeats.
+// Version 0: there is no value yet. Every update has an id, and a retry uses the same id.
 const { record: first } = await stock.update(item, "10", { operation: "delivery-1", version: 0 });
 console.log(`10 pieces, version ${first.version}`);
 

@@ -1,10 +1,10 @@
 /**
- * The clock: milliseconds that never go back, and that go on while the computer sleeps.
+ * The clock: milliseconds that never go back, and that continue while the computer sleeps.
  *
- * On Linux, `performance.now()` stands still while the computer is suspended, so a lease would seem valid after it has
- * ended. Node.js has the machine's uptime, which includes suspends. This clock moves forward by the difference. It
- * reads the uptime when the wall clock has moved differently from `performance.now()`, and otherwise only four times a
- * second, because each time reads a file. In Deno, this needs the permission `--allow-sys`.
+ * On Linux, `performance.now()` stops while the computer is suspended, so a lease would seem valid after it has ended.
+ * Node.js has the machine's uptime, which includes suspends. This clock moves forward by the difference. It reads the
+ * uptime when the wall clock has moved differently from `performance.now()`, and otherwise only four times a second,
+ * because each call reads a file. In Deno, this needs the permission `--allow-sys`.
  *
  * @module
  */
@@ -19,7 +19,7 @@ interface Os {
 const NOTICEABLE = 30;
 const ASK_EVERY = 250;
 
-/** A clock from its sources, all in ms; `uptime` is not there in a browser. */
+/** A clock from its sources, all in ms; `uptime` is null in a browser. */
 export function clockOf(steady: () => number, wall: () => number, uptime: (() => number) | null): () => number {
   if (uptime === null) {
     return steady;
@@ -43,12 +43,12 @@ export function clockOf(steady: () => number, wall: () => number, uptime: (() =>
   };
 }
 
-// A program's tests may replace the clocks later: leases are not to be fooled by that.
+// A program's tests may replace the clocks later. That must not affect leases.
 const { Date: WallClock } = globalThis;
 const steady = performance.now.bind(performance);
 const wall = WallClock.now.bind(WallClock);
 
-/** What Deno says of what a program may ask for. To ask without a permission would throw, or put a question to the user. */
+/** The permissions of a program in Deno. To read the uptime without one would throw, or would prompt the user. */
 interface Permissions {
   querySync(what: { readonly name: "sys"; readonly kind: "osUptime" }): { readonly state: string };
 }

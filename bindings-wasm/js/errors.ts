@@ -1,6 +1,6 @@
 /**
- * Errors, with a class for each kind of cause. Every one has a number (`code`) and a kebab-case name (`kind`), the same
- * in every language.
+ * The errors of this package, with a class for each kind of cause. Each error has a number (`code`) and a kebab-case
+ * name (`kind`). Both are the same in all languages.
  *
  * @module
  */
@@ -11,12 +11,12 @@ import { isError } from "./realms.js";
 /** The base of all errors of this package. */
 export class FencepostError extends Error {
   override readonly name: string = "FencepostError";
-  /** The number: 1xx settings, 2xx calls, 3xx refusals, 4xx losses, 5xx the client's own. */
+  /** The number: 1xx settings, 2xx calls, 3xx refusals, 4xx losses, 5xx errors of the client itself. */
   readonly code: number;
   /** The kebab-case name of the number, such as `not-held`. */
   readonly kind: string;
 
-  /** Not `ErrorOptions`: a program's types have that only since ES2022. */
+  /** The type is not `ErrorOptions`, because that exists only since ES2022. */
   constructor(code: number, kind: string, message: string, options?: { readonly cause?: unknown }) {
     super(message, options);
     this.code = code;
@@ -30,33 +30,38 @@ export class FencepostError extends Error {
   }
 }
 
-/** A setting or argument that makes no sense. Thrown before anything is sent. */
+/** A setting or argument that is not valid. The call throws it before it sends anything. */
 export class ConfigError extends FencepostError {
   override readonly name = "ConfigError";
 }
 
-/** A call that makes no sense in the present state: released twice, client closed. It has changed nothing. */
+/**
+ * A call that is not allowed in the present state: a second release, or a call on a closed client. It changes nothing.
+ */
 export class MisuseError extends FencepostError {
   override readonly name = "MisuseError";
 }
 
 /**
- * An acquire has come to nothing, or the server has refused a release. The client library's own error, if it was one, is the
- * `cause`.
+ * The client did not get the lock or the claim, or the server refused a request. If an error of the client library was
+ * the reason, it is the `cause`.
  */
 export class Refused extends FencepostError {
   override readonly name: string = "Refused";
 }
 
-/** Another contender held the lock until the acquire timeout ended, or at the try. */
+/** Another contender held the lock until the acquire timeout ended, or at the time of a try. */
 export class NotAcquired extends Refused {
   override readonly name: string = "NotAcquired";
 }
 
-/** A claim has found that another attempt runs the operation: until its timeout ended, or at once if it does not wait. Nothing has run. */
+/**
+ * Another attempt ran the operation until the timeout of the claim ended; or it runs now, and the claim does not wait.
+ * This attempt has not run the operation.
+ */
 export class InProgress extends NotAcquired {
   override readonly name = "InProgress";
-  /** For how many ms the lease of that attempt still runs, if the server has said it. */
+  /** The remaining lease of the other attempt in ms; null if the server did not report it. */
   readonly retryAfter: number | null;
 
   /** @internal */
@@ -66,23 +71,26 @@ export class InProgress extends NotAcquired {
   }
 }
 
-/** The key belongs to another operation, or to the same one with another fingerprint or binding. Nothing has run. */
+/**
+ * The key belongs to another operation, or to the same one with another fingerprint or binding. This attempt has not
+ * run the operation.
+ */
 export class Mismatch extends Refused {
   override readonly name = "Mismatch";
 }
 
 /**
- * The lease of an earlier attempt has ended without a result, and the policy is not to run the operation again. It may
- * have run: find out, then settle or forget its record.
+ * An earlier attempt ended without a result, and the policy (`onLeaseEnd`) does not allow another run. The operation
+ * may have run: find out, and then settle or forget its record.
  */
 export class Indeterminate extends Refused {
   override readonly name = "Indeterminate";
 }
 
-/** The value has another version than an update expects: read it, and update it again. */
+/** The value has another version than the update expects: read the value, and update it again. */
 export class Conflict extends Refused {
   override readonly name = "Conflict";
-  /** The present value; null: there is none. */
+  /** The present value; null if there is none. */
   readonly record: RecordData | null;
 
   /** @internal */
@@ -92,7 +100,10 @@ export class Conflict extends Refused {
   }
 }
 
-/** The operation has ended in this error before, and the error's text was stored as its result. It has not run again. */
+/**
+ * An earlier run of the operation ended with this error, and the error's text was stored as its result. The operation
+ * did not run again.
+ */
 export class StoredError extends FencepostError {
   override readonly name = "StoredError";
 
@@ -103,28 +114,39 @@ export class StoredError extends FencepostError {
 }
 
 /**
- * A grant has ended without a release: another contender may hold the lock. If a client library's error was the cause, it
- * is the `cause`.
+ * A grant or a claim ended, and the program did not end it: another contender may hold the lock. If an error of the
+ * client library was the reason, it is the `cause`.
  */
 export class LockLost extends FencepostError {
-  override readonly name = "LockLost";
+  override readonly name: string = "LockLost";
 }
 
-/** The server has not confirmed a release within 5 seconds. It is carried on with in the background. */
+/**
+ * A claim was lost before the program completed, left or released it. Another attempt may run the operation by now. The
+ * program may still complete, leave or release the claim: the server decides whether that has an effect.
+ */
+export class ClaimLost extends LockLost {
+  override readonly name = "ClaimLost";
+}
+
+/** The server did not confirm a release within 5 seconds. The client continues the release in the background. */
 export class ReleaseUnconfirmed extends FencepostError {
   override readonly name = "ReleaseUnconfirmed";
 
   /** @internal */
   constructor(lock: string) {
-    const message = `${named(lock)}: the server has not confirmed the release within 5 s; it is carried on with in the background`;
+    const message = `${named(lock)}: the server has not confirmed the release within 5 s; the client goes on in the background`;
     super(501, "release-unconfirmed", message);
   }
 }
 
-/** A closed client has had to leave something on the server. It goes with its lease or session. */
+/**
+ * The client closed, and some of its contenders are still on the server. They end with their leases or with the
+ * session.
+ */
 export class CleanupIncomplete extends FencepostError {
   override readonly name = "CleanupIncomplete";
-  /** How many contenders the server has not answered for, or has not let go. */
+  /** How many contenders may still be on the server: it did not confirm their end, or refused it. */
   readonly count: number;
 
   /** @internal */
@@ -132,16 +154,18 @@ export class CleanupIncomplete extends FencepostError {
     super(
       503,
       "cleanup-incomplete",
-      `${count} contenders were left on the server: they go with their leases or session`,
+      `${count} contenders were left on the server: they end with their leases or session`,
     );
     this.count = count;
   }
 }
 
 /**
- * What this package stands on does not work: a client library is missing or too old (`driver-missing`, `driver-unsupported`), a WebAssembly module was not found
- * (`module-missing`), or a client library, or this package, has met a mistake in a program (`driver-failed`): a `TypeError` of a library whose methods take
- * other arguments, for example. It is the `cause`. Asking again would meet it again, so every call of the client ends with this error.
+ * A dependency of this package does not work. A client library is missing (`driver-missing`) or too old
+ * (`driver-unsupported`), or a WebAssembly module cannot be used (`module-missing`). With `driver-failed`, a client
+ * library or this package threw a programming error, such as a `TypeError` of a library whose methods have other
+ * parameters. That error is the `cause`. A retry would fail in the same way, so every call of the client ends with this
+ * error.
  */
 export class DriverError extends FencepostError {
   override readonly name = "DriverError";
@@ -149,39 +173,42 @@ export class DriverError extends FencepostError {
 
 let kept: FencepostError | null = null;
 
-/** @internal For the WebAssembly module: made here, thrown by who has called it. */
+/** @internal For the WebAssembly module, which calls this. The caller of the module throws the error. */
 export function configError(code: number, kind: string, message: string): void {
   kept = new ConfigError(code, kind, message);
 }
 
-/** @internal For the WebAssembly module: made here, thrown by who has called it. */
+/** @internal For the WebAssembly module, as {@link configError}. */
 export function misuse(code: number, kind: string, message: string): void {
   kept = new MisuseError(code, kind, message);
 }
 
-/** @internal For the WebAssembly module: its core has a bug. Thrown through the module, whose hub cannot be used after it. */
+/**
+ * @internal For the WebAssembly module, when its core has a bug. The error passes through the module, and the hub
+ * cannot be used afterwards.
+ */
 export function panicked(file: string, line: number): never {
   throw new Error(`fencepost's core has failed, please report it: panicked at ${file}:${line}`);
 }
 
-/** @internal For the WebAssembly module: the runtime gives it no more memory. Thrown as {@link panicked} does. */
+/** @internal For the WebAssembly module, when the runtime gives it no more memory. Throws as {@link panicked} does. */
 export function outOfMemory(bytes: number): never {
   throw new Error(`fencepost's core has failed: there is no memory for ${bytes} bytes`);
 }
 
 /** @internal The error of the call into the module that has just failed. */
 export function takeKept(): FencepostError {
-  const error = kept ?? new FencepostError(0, "unknown", "the WebAssembly module has failed without a word");
+  const error = kept ?? new FencepostError(0, "unknown", "the WebAssembly module failed and gave no reason");
   kept = null;
   return error;
 }
 
-/** @internal A value that is not what an argument takes. */
+/** @internal For an argument that has the wrong type. */
 export function unreadable(message: string): ConfigError {
   return new ConfigError(109, "unreadable-settings", message);
 }
 
-/** The most of a name that an error repeats, in characters. */
+/** How many characters of a name an error's text contains at most. */
 const MOST_SHOWN = 64;
 
 /** @internal A lock's name in an error's text: all of it, or its beginning. */
@@ -192,7 +219,7 @@ export function named(name: string): string {
   return beginning.length < name.length ? `${beginning}…` : name;
 }
 
-/** @internal A value of any type in an error's text, as one would write it. */
+/** @internal A value of any type in an error's text, in JavaScript's notation. */
 export function shown(value: unknown): string {
   switch (typeof value) {
     case "bigint":
@@ -213,10 +240,21 @@ export function clientClosed(): MisuseError {
   return new MisuseError(207, "client-closed", "the client has been closed");
 }
 
-/** @internal A grant that a close has ended. */
-export function lostByClosing(lock: string): LockLost {
-  const why = `${named(lock)}: the client was closed while it held the lock`;
-  return new LockLost(406, "lost-connection-closed", why);
+/** @internal For a grant that ended because the client was closed. */
+export function lostByClosing(name: string, isClaim: boolean): LockLost {
+  const held = isClaim ? "claimed the operation" : "held the lock";
+  return loss(isClaim, 406, "lost-connection-closed", `${named(name)}: the client was closed while it ${held}`);
+}
+
+/** @internal The loss of a grant or of a claim. */
+export function loss(
+  isClaim: boolean,
+  code: number,
+  kind: string,
+  message: string,
+  options?: { readonly cause?: unknown },
+): LockLost {
+  return new (isClaim ? ClaimLost : LockLost)(code, kind, message, options);
 }
 
 /** @internal */
@@ -233,13 +271,13 @@ export function moduleMissing(name: string, why: string, cause?: unknown): Drive
   return new DriverError(508, "module-missing", text, cause === undefined ? {} : { cause });
 }
 
-/** @internal Where a server was looked for, and why it was not reached, for the end of an error's text. */
+/** @internal The end of an error's text: the server's address, and why the client did not reach it. */
 export function whereabouts(at: string, cause: unknown): string {
   const why = isError(cause) && cause.message !== "" ? `: ${cause.message}` : "";
   return ` (${at}${why})`;
 }
 
-/** @internal There has been no connection to the server within so many ms. */
+/** @internal For an acquire that had no connection to the server within that time, in ms. */
 export function notConnected(lock: string, at: string, within: number, cause: unknown): Refused {
   const what = `no server has answered within ${within} ms${whereabouts(at, cause)}`;
   const remedy = "check the address, and whether the server runs; the option connectTimeout sets the time";

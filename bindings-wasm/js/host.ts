@@ -1,6 +1,6 @@
 /**
  * The runtime's timers and clocks. This file stores them when it is loaded. A program's tests may replace them later
- * (fake timers), and leases, renewals and timeouts must not stand still then.
+ * (fake timers), and leases, renewals and timeouts must not stop then.
  *
  * @module
  */
@@ -17,7 +17,7 @@ interface Host {
 
 const host = (globalThis as { process?: Host }).process;
 
-/** Calls a function before the event loop goes on; null where there is no such queue. */
+/** Calls a function before the event loop continues; null if the runtime has no such queue. */
 export const nextTick: ((call: () => void) => void) | null = host?.nextTick?.bind(host) ?? null;
 
 /** A module of Node.js, or nothing. */
@@ -36,7 +36,7 @@ const { AsyncResource: Base } = (builtin("node:async_hooks") ?? {}) as {
   AsyncResource?: new (type: string) => AsyncResource;
 };
 
-/** A context holds nothing open. Jest asks for this method (`--detectOpenHandles`), and would report each context. */
+/** A context keeps nothing open. Without this method, Jest (`--detectOpenHandles`) would report each context. */
 const Context =
   Base &&
   class extends Base {
@@ -45,7 +45,7 @@ const Context =
     }
   };
 
-/** Stores the present async context: what `AsyncLocalStorage` has, such as a request's id. */
+/** Stores the present async context: the data in `AsyncLocalStorage`, such as a request's id. */
 export function presentContext(): InContext {
   if (Context === undefined) {
     return (call) => call();
@@ -56,11 +56,12 @@ export function presentContext(): InContext {
 
 /**
  * Calls a function in the context in which this file was loaded. Timers and connections outlive the request that needed
- * them first. Made in its context, they would keep its data alive, and serve the other requests in it.
+ * them first. If they were made in that request's context, they would keep its data alive, and run in it for other
+ * requests.
  */
 export const outside: InContext = presentContext();
 
-/** jsdom has no such globals, but Node.js below it has. */
+/** jsdom does not have these globals, but Node.js has them. */
 export const { TextDecoder, TextEncoder } = (
   "TextDecoder" in globalThis ? globalThis : (builtin("node:util") ?? {})
 ) as Pick<typeof globalThis, "TextDecoder" | "TextEncoder">;

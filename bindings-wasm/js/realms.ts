@@ -5,7 +5,7 @@
  * @module
  */
 
-/** The name of the language's class that a value is of. */
+/** The name of the built-in class of a value. */
 export function classOf(value: unknown): string {
   return Object.prototype.toString.call(value).slice("[object ".length, -1);
 }

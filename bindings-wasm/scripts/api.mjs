@@ -1,4 +1,4 @@
-// Prints what programs in TypeScript can use: each name of each subpath, its members one a line, without comments.
+// Prints the public API in TypeScript: each name of each subpath, one member a line, without comments.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -40,7 +40,7 @@ function* lines(path, node) {
 }
 
 const found = new Set();
-/** Where each thing is described: in the first subpath that has it. */
+/** The place where each symbol is printed in full: the first subpath that exports it. */
 const described = new Map();
 for (const [name, path] of entries) {
   const module = checker.getSymbolAtLocation(program.getSourceFile(path));

@@ -1,4 +1,4 @@
-// Builds the package: the WebAssembly modules and their glue, and what is around them.
+// Builds the package: the WebAssembly modules and their glue, and the code around them.
 import "./modules.mjs";
 
 await import("./package.mjs");

@@ -23,7 +23,7 @@ rmSync(join(here, "dist"), { recursive: true, force: true });
 mkdirSync(glue, { recursive: true });
 mkdirSync(modules, { recursive: true });
 
-// What rustc uses by default; every runtime has had these for years.
+// The features that rustc uses by default; every runtime has had them for years.
 const runtime = [
   "bulk-memory",
   "sign-ext",
@@ -34,41 +34,44 @@ const runtime = [
 ];
 
 /**
- * Every acquire of a program goes through the module of Redis. There, an acquire and release takes 4.9 µs at level s, 5.9 µs
- * with these thresholds and 7.4 µs at level z; on a real Redis, it takes 65 µs in all. At level s, the module is 5 percent larger.
+ * The module for Redis. In it, an acquire and release takes 4.9 µs at level s, 5.9 µs with these thresholds and 7.4 µs
+ * at level z; with a real Redis, it takes 65 µs in all. At level s, the module is 5 percent larger.
  */
 const FAST = {
-  // The compilers' own thresholds inline more than there is room for.
+  // The compilers' default thresholds inline too much for a small module.
   llvm: " -inline-threshold=25",
   passes: ["-O3", "--merge-similar-functions"],
 };
 /**
- * ZooKeeper's, which is the largest one, and whose server takes longer; and that of `memory:`, for demonstrations and tests.
- * Two levels, one after the other, make it smaller than the second alone.
+ * The module for ZooKeeper, which is the largest one, and whose server takes longer; and the module of `memory:`, which
+ * is for demonstrations and tests. Two levels, one after the other, make a module smaller than the second level alone.
  */
 const SMALL = { llvm: "", passes: ["-O3", "-Oz"] };
-/** What is left as it is by the compiler is not to be inlined here; nothing lies below the stack. */
+/** wasm-opt must not inline functions that the compiler did not inline; there is no data below the stack. */
 const PASSES = ["--converge", "--one-caller-inline-max-function-size=0", "--low-memory-unused"];
 
-/** A hash of a key is made once for an operation, if at all: written out in full, its rounds would be a twentieth of the module. */
+/**
+ * A program hashes a key at most once for an operation. With unrolled rounds, the hash would be a twentieth of the
+ * module.
+ */
 const FLAGS = ["--cfg", 'sha2_backend_soft="compact"'];
-/** No path of this machine gets into a module. */
+/** Keeps the paths of this machine out of the modules. */
 const NAMES = { [process.env.CARGO_HOME ?? join(homedir(), ".cargo")]: "/cargo", [root]: "/fencepost" };
 const RUSTFLAGS = [...FLAGS, ...Object.entries(NAMES).map(([path, name]) => `--remap-path-prefix=${path}=${name}`)];
 const COMPACT = `target.${TARGET}.rustflags=${JSON.stringify(RUSTFLAGS)}`;
 
-/** The generator's names for what a module imports, without the digests in them: as text they hardly compress. */
+/** Removes the digests from the generator's names of a module's imports, because digests hardly compress. */
 function short(text) {
   return text.replace(/(["'])\.\/fencepost_\w+_bg\.js\1/g, '"_"').replace(/__wbg_(\w+)_[0-9a-f]{16}/g, "$1");
 }
 
-/** The generator takes these for globals, which they are not everywhere. */
+/** The generator assumes that these are globals, but some platforms do not have them. */
 const CODERS = 'import { TextDecoder, TextEncoder } from "../../host.js";';
 
 /** Makes `fencepost_NAME.js` and `NAME.wasm`. */
 function make(name, crate, { llvm, passes }, features = []) {
-  // Two passes of LLVM spend code to spare steps: in loops, which are short here, and on paths that are seldom taken. A third one, which is
-  // not on by default, joins what two branches end with.
+  // Two passes of LLVM are off, because they add code to save steps: in loops, which are short here, and on paths that
+  // rarely run. A third pass, which is off by default, is on: it merges the common ends of two branches.
   run(
     "cargo",
     ["rustc", "--quiet", "--config", COMPACT, "--profile", "wasm", "--target", TARGET],

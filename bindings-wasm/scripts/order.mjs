@@ -1,18 +1,22 @@
-// Puts functions that resemble each other side by side: gzip finds again what it has seen in the last 32 KiB, and the module is four times as long. The
-// order means nothing to those who run it.
+// Puts similar functions next to each other. gzip finds repetitions only within the last 32 KiB, and the module is four
+// times as long. The order does not change how the module runs.
 
 import { gzipSync } from "node:zlib";
 
-/** What gzip looks back to. */
+/** The distance in which gzip finds repetitions, in bytes. */
 const WINDOW = 32 * 1024;
-/** Sequences of so many bytes are compared: shorter ones are everywhere, longer ones are seldom the same. */
+/**
+ * The length of the compared sequences in bytes: shorter ones are in every function, longer ones are rarely the same.
+ */
 const LENGTH = 6;
-/** So that a function of hardly any sequences does not resemble everything. */
+/** Is added to the number of sequences, so that a function with very few of them is not similar to all others. */
 const FEW = 8;
-/** So many functions are tried as the first one. The best of these orders is half a percent shorter than any one of them. */
+/**
+ * How many functions are tried as the first one. The best of these orders is half a percent shorter than a typical one.
+ */
 const FIRSTS = 8;
 
-/** The order in which the functions of a module in WebAssembly's text format, each with its code, compress well. */
+/** Returns a module in WebAssembly's text format with its functions in an order that compresses well. */
 export function reordered(text, module) {
   const { before, functions, behind } = taken(text);
   const codes = bodies(module);
@@ -22,7 +26,7 @@ export function reordered(text, module) {
   return [...before, ...order(codes).flatMap((index) => functions[index]), ...behind].join("\n");
 }
 
-/** The order that compresses best, of those that begin with different functions. */
+/** The order that compresses best, among orders that begin with different functions. */
 function order(codes) {
   const sequences = sequencesOf(codes);
   const tried = Array.from({ length: FIRSTS }, (_, at) => {
@@ -33,7 +37,7 @@ function order(codes) {
   return tried.reduce((best, one) => (one.size < best.size ? one : best)).ordered;
 }
 
-/** The sequences of each function that others have, too. */
+/** The sequences of each function that other functions have, too. */
 function sequencesOf(codes) {
   const all = codes.map(
     (code) => new Set(Array.from({ length: code.length }, (_, at) => code.toString("latin1", at, at + LENGTH))),
@@ -42,11 +46,11 @@ function sequencesOf(codes) {
   for (const one of all.flatMap((some) => [...some])) {
     users.set(one, (users.get(one) ?? 0) + 1);
   }
-  // What only one has says nothing.
+  // A sequence of only one function is useless for the comparison.
   return all.map((some) => [...some].filter((one) => users.get(one) > 1));
 }
 
-/** After the first function, each time the one that has most in common with what lies in the window. */
+/** The order after a given first function: the next one is always the function most similar to those in the window. */
 function orderFrom(first, codes, sequences) {
   const inWindow = new Map();
   const count = (index, by) => {

@@ -1,8 +1,8 @@
-// Builds what is around the modules. One source gives two copies of the code, and no program in Node.js loads both:
+// Builds the code around the modules. There are two copies of the code, and no program in Node.js loads both:
 //
 // - `dist`: ECMAScript modules, for bundlers, browsers, Deno, Bun and workerd;
-// - `dist/cjs`: CommonJS, for Node.js. `dist/node` has ECMAScript modules that export what is there, so `import` and `require` share clients, settings and
-//   classes of errors. Node.js 20.16 cannot require an ECMAScript module.
+// - `dist/cjs`: CommonJS, for Node.js. `dist/node` has ECMAScript modules that export the same objects, so `import` and
+//   `require` share clients, settings and classes of errors. Node.js 20.16 cannot require an ECMAScript module.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -39,7 +39,7 @@ try {
 for (const name of names) {
   const text = readFileSync(join(modules, `${name}.wasm`)).toString("base64");
   write(join(dist, "base64", "text", `${name}.js`), `export const base64 =\n  "${text}";\n`);
-  // Where a module is a thing to import: as workerd does it, and as Deno does, which reads no file without a permission.
+  // For runtimes that import a module: workerd, and Deno, which reads no file without a permission.
   for (const [runtime, source] of Object.entries({ workerd: "", deno: "source " })) {
     const path = join(dist, "locations", runtime, `${name}.js`);
     write(path, `import ${source}module from "../../modules/${name}.wasm";\nexport const location = () => module;\n`);
@@ -47,14 +47,16 @@ for (const name of names) {
 }
 
 const { exports } = JSON.parse(readFileSync(join(here, "package.json"), "utf8"));
-/** Makes imports of the modules' locations imports of files beside. */
+/** Replaces the imports of the modules' locations by imports of files in the same folder. */
 const locations = {
   name: "locations",
   resolveId: (id) =>
     id.startsWith("#location/") ? { id: `./${id.slice(1).replace("/", "-")}.js`, external: true } : null,
 };
 
-/** Bundlers let a client library be absent whose `require` they see in a `try`, and in no function inside it. */
+/**
+ * Bundlers accept a missing client library if its `require` is directly in a `try`, and not in a function inside it.
+ */
 const libraries = {
   name: "libraries",
   renderDynamicImport: ({ moduleId }) =>
@@ -63,7 +65,7 @@ const libraries = {
       : null,
 };
 
-/** What programs import: for each file of `dist` its name in `dist/cjs` and `dist/node`. */
+/** The files that programs import: for each file of `dist`, its name in `dist/cjs` and `dist/node`. */
 const entries = Object.values(exports)
   .filter((conditions) => conditions.node?.import !== undefined)
   .map((conditions) => [relative(dist, join(here, conditions.default)), basename(conditions.require, ".js")]);
@@ -88,7 +90,7 @@ await bundle.write({
 await bundle.close();
 write(join(dist, "cjs", "package.json"), '{ "type": "commonjs" }\n');
 for (const name of names) {
-  // Tools that copy what a server needs (Next.js, Vercel's nft and ncc) recognise this form, in a file whose syntax is old.
+  // Tools that copy a server's files (Next.js, Vercel's nft and ncc) recognise this form, in a file with old syntax.
   const place = `__dirname + "/../modules/${name}.wasm"`;
   write(
     join(dist, "cjs", `location-${name}.js`),

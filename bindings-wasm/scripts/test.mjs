@@ -1,6 +1,6 @@
-// Compiles the tests and runs them. Arguments: names of test files, and those of files to leave out with a minus before
-// them. The files run one after the other, because they stop servers. With `--workers N`, N files run at a time, each
-// worker with servers of its own.
+// Compiles the tests and runs them. Arguments: names of test files; with a minus before it, the name of a file to leave
+// out. The files run one after the other, because they stop servers. With `--workers N`, N files run at a time, and
+// each worker has its own servers.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, rmSync } from "node:fs";
@@ -13,7 +13,7 @@ const here = fileURLToPath(new URL("..", import.meta.url));
 const built = join(here, ".build", "tests");
 const servers = join(here, "..", "tests", "servers");
 const SINGLE = ["--zookeeper", "--redis", "2", "--redis-password", "--redis-tls"];
-/** They take longest, so they come first. */
+/** These files take longest, so they run first. */
 const LONGEST = ["habits", "loss", "owners", "bundles", "runtimes", "package", "silent-server", "fuzz", "late"];
 
 const leftOut = process.argv.slice(2).filter((word) => /^-[^-]/.test(word));
@@ -42,7 +42,10 @@ function files() {
 /** Node's test runner for some files. */
 const RUNNER = ["--expose-gc", "--test", "--test-concurrency=1", "--test-reporter=spec"];
 
-/** Runs one file after the other until none waits, on servers that end with their input. Says whether all passed. */
+/**
+ * Runs one file after the other until none waits, on servers that stop when their input ends. Returns whether all
+ * passed.
+ */
 async function worker(waiting) {
   const started = spawn("python3", [servers, "run", ...SINGLE], { stdio: ["pipe", "pipe", "inherit"] });
   const ended = once(started, "exit");

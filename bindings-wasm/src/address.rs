@@ -1,4 +1,4 @@
-//! Addresses, read by the core for all languages.
+//! Addresses. The core parses them for all languages.
 
 use fencepost_core::url::Address;
 use wasm_bindgen::prelude::*;
@@ -16,7 +16,8 @@ extern "C" {
     fn redis(host: &str, port: u16, user: &str, password: &str, database: u32, tls: bool, ca: &str);
 }
 
-/// Reads an address such as `zk://localhost:2181/shop`; returns whether it is valid. The error shows neither user nor password.
+/// Parses an address such as `zk://localhost:2181/shop`; returns whether it is valid. The error contains
+/// neither user nor password.
 #[wasm_bindgen(js_name = parseAddress)]
 pub fn parse_address(url: &str) -> bool {
     match Address::parse(url) {

@@ -1,5 +1,5 @@
-//! The arguments of earlier commands, which JavaScript has already. Two commands of one kind often differ only in the attempt, and a changed
-//! argument often was in the previous command.
+//! The arguments of earlier commands, which JavaScript already has. Two commands of one kind often differ
+//! only in the attempt, and the previous command often had the changed argument.
 
 use alloc::{string::String, vec::Vec};
 
@@ -16,13 +16,14 @@ extern "C" {
     fn copy(texts: &JsValue, index: u32, from: &JsValue, place: u32);
 }
 
-/// The number of kinds: that of the scripts that often follow each other.
+/// The number of kinds: as many as there are scripts that often follow each other.
 const KINDS: usize = 4;
 
-/// The most arguments: the bits of a number mark those that have changed.
+/// The largest number of arguments: the bits of a 32-bit number mark the changed ones.
 const MOST: usize = 32;
 
-/// The longest argument that is kept. Scripts are shorter; a longer argument, such as a result, crosses each time.
+/// The longest argument that is kept. Scripts are shorter; a longer argument, such as a result, is passed
+/// each time.
 const LONGEST: usize = 8192;
 
 /// Numbers of so many digits are exact in JavaScript.
@@ -40,7 +41,7 @@ pub(crate) struct Arguments {
 #[derive(Debug)]
 struct Known {
     arguments: Vec<Vec<u8>>,
-    /// The same as an array of texts, kept up to date.
+    /// The same arguments as a JavaScript array of texts.
     mirror: JsValue,
 }
 
@@ -133,7 +134,8 @@ impl Arguments {
     }
 }
 
-/// Whether both exist and are equal. The general comparison goes byte by byte, which takes a tenth of the time of a command.
+/// Whether both exist and are equal. The general comparison compares each byte, which takes a tenth of the
+/// time of a command.
 fn same(one: Option<&Vec<u8>>, other: Option<&Vec<u8>>) -> bool {
     let (Some(one), Some(other)) = (one, other) else {
         return false;
@@ -151,13 +153,14 @@ fn same(one: Option<&Vec<u8>>, other: Option<&Vec<u8>>) -> bool {
     our_rest == their_rest && pairs()
 }
 
-/// If the new argument is the old one with another number at its end, as with two attempts: how many bytes stay, and the number.
+/// If the new argument is the old one with another number at its end, as with two attempts: how many bytes
+/// stay the same, and the new number.
 fn counted(old: &[u8], new: &[u8]) -> Option<(u32, f64)> {
     let same = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let (kept, _) = new.split_at_checked(same)?;
     let digits = kept.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     let (kept, number) = new.split_at_checked(same - digits)?;
-    // The number is as JavaScript writes it, and each byte before it is a character.
+    // The number has JavaScript's notation, and each byte before it is one character.
     if number.is_empty() || number.len() > EXACT || number.first() == Some(&b'0') || !kept.is_ascii() {
         return None;
     }

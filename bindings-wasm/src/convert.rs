@@ -1,4 +1,4 @@
-//! Numbers: JavaScript's are floating-point, the core's are whole.
+//! Conversion of numbers: JavaScript's are floating-point, the core's are whole.
 
 use core::time::Duration;
 
@@ -31,7 +31,8 @@ pub(crate) fn in_millis(duration: Duration) -> f64 {
     number(duration.as_secs()) * PER_MILLI + f64::from(duration.subsec_micros()) / PER_MILLI
 }
 
-/// A number of milliseconds as whole microseconds, away from zero, so that what is positive stays positive.
+/// A number of milliseconds as whole microseconds, rounded away from zero, so that a positive value stays
+/// positive.
 pub(crate) fn micros(what: &str, millis: f64) -> Result<i64, ConfigError> {
     if !millis.is_finite() {
         return Err(unreadable(what));
@@ -66,12 +67,12 @@ pub(crate) fn id(number: f64) -> Result<CommandId, Kept> {
         .ok_or_else(|| error::misuse(&Misuse::UnknownCommand { id: 0 }))
 }
 
-/// A number that decides nothing: what is not whole will do, too.
+/// A seed. Any number is accepted, even if it is not whole.
 pub(crate) fn seed(number: f64) -> u64 {
     whole(number).unwrap_or_else(|| number.to_bits())
 }
 
-/// For JavaScript: keys, ids and microseconds count up from a start, and do not reach the end of the exact numbers.
+/// A number for JavaScript. Keys, ids and microseconds stay below the limit of exact numbers.
 #[expect(clippy::cast_precision_loss, reason = "see above")]
 pub(crate) const fn number(value: u64) -> f64 {
     value as f64
@@ -88,13 +89,14 @@ pub(crate) fn whole(given: f64) -> Option<u64> {
     (number(cut) == given).then_some(cut)
 }
 
-/// A whole number that JavaScript has checked, as Redis has it.
+/// A Redis integer from a whole number that JavaScript has checked.
 #[expect(clippy::cast_possible_truncation, reason = "it is exact")]
 pub(crate) const fn integer(given: f64) -> Reply {
     Reply::Int(given as i64)
 }
 
-/// Without the number: formatting floating-point numbers would be a tenth of the module.
+/// The error does not have the number: code that formats floating-point numbers would be a tenth of the
+/// module.
 fn unreadable(what: &str) -> ConfigError {
     ConfigError::Unreadable {
         why: [what, " has to be a finite number of milliseconds"].concat(),

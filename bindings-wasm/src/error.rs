@@ -1,4 +1,4 @@
-//! The core's errors as the package's own.
+//! Converts the core's errors to those of the package.
 
 use fencepost_core::{ConfigError, Misuse};
 use wasm_bindgen::prelude::*;
@@ -11,12 +11,12 @@ extern "C" {
     fn misuse_error(code: u16, kind: &str, message: &str);
 }
 
-/// An error that `js/errors.ts` has made and keeps, for the caller to throw.
+/// An error that `js/errors.ts` has made and stored. The caller throws it.
 #[derive(Debug)]
 pub(crate) struct Kept;
 
 impl From<Kept> for JsValue {
-    /// A constructor throws nothing: the caller throws the error that was kept.
+    /// A constructor throws undefined: the caller throws the stored error.
     fn from(_: Kept) -> Self {
         Self::UNDEFINED
     }

@@ -1,7 +1,7 @@
-//! What JavaScript calls. See `js/hub/hub.ts` for what each method does.
+//! The functions for JavaScript. `js/hub/hub.ts` describes each method.
 //!
-//! Methods return whether they have succeeded; if not, `js/errors.ts` has the error to throw. A plain boolean costs
-//! nothing to pass; a result would be an array, and a reference can crash V8 (see `output.rs`).
+//! Methods return whether they succeeded; if not, `js/errors.ts` has the error to throw. A plain boolean
+//! costs nothing to pass; a result would be an array, and a reference can crash V8 (see `output.rs`).
 
 use alloc::{string::String, vec::Vec};
 
@@ -48,12 +48,12 @@ impl RawHub {
         self.hub.unreleased()
     }
 
-    /// The key; 0: an error.
+    /// Returns the key; 0 after an error.
     pub fn open(&mut self, now: f64, settings: &Settings, contender: &[u8], seed: f64) -> f64 {
         self.hub.open(now, settings, contender, seed).unwrap_or_default()
     }
 
-    /// The settings that [`Self::open`] was to be given are another module's.
+    /// Reports the error of an [`Self::open`] with settings that another module made.
     pub fn foreign(&self) -> bool {
         hub::foreign();
         false
@@ -100,7 +100,7 @@ impl RawHub {
         self.answer(now, id, session, answer)
     }
 
-    /// `names` are joined with slashes, which no name has.
+    /// `names` are joined with slashes, because no name contains one.
     pub fn children(&mut self, now: f64, id: f64, session: i64, names: &str) -> bool {
         let names = text::parts(names, b'/').filter(|name| !name.is_empty());
         self.answer(now, id, session, || {
@@ -144,7 +144,7 @@ impl RawHub {
         self.answer(now, id, session, || Answer::Error(code))
     }
 
-    /// The reply that has been put together: see `reply.rs`.
+    /// Reports the assembled reply: see `reply.rs`.
     pub fn reply(&mut self, now: f64, id: f64) -> bool {
         let reply = self.parts.take();
         self.replied(now, id, || reply)
@@ -171,12 +171,12 @@ impl RawHub {
         self.parts.push(redis::Reply::Error(message));
     }
 
-    /// An array of the last `count` parts.
+    /// Makes an array of the last `count` parts.
     pub fn gather(&mut self, count: usize) {
         self.parts.gather(count);
     }
 
-    /// The most frequent replies, an array of a number alone or with bytes.
+    /// Reports the most frequent replies: an array of a number, alone or with bytes.
     #[wasm_bindgen(js_name = replyNumber)]
     pub fn reply_number(&mut self, now: f64, id: f64, number: f64) -> bool {
         self.replied(now, id, || {
@@ -195,7 +195,7 @@ impl RawHub {
         self.hub.failed(now, id, failure).is_ok()
     }
 
-    /// A reply of a type that no reply has: the command counts as unknown, and there is always an error.
+    /// Reports a reply of a wrong type: the outcome of the command is unknown, and there is always an error.
     pub fn wrong(&mut self, now: f64, id: f64, expected: &str) -> bool {
         self.parts.clear();
         self.hub.wrong(now, id, expected).is_ok()
@@ -222,7 +222,7 @@ impl RawHub {
         self.hub.handle_timeout(now).is_ok()
     }
 
-    /// `js/hub/outputs.ts` has the output then.
+    /// Stores the output in `js/hub/outputs.ts`.
     pub fn poll(&mut self, only: Option<f64>) -> bool {
         only.map(convert::key)
             .transpose()
@@ -230,12 +230,13 @@ impl RawHub {
             .is_ok()
     }
 
-    /// The same of all machines, without the attempt's name in a grant.
+    /// The same for all machines, without the attempt's name in a grant.
     pub fn next(&mut self) {
         self.outputs.lowered(self.hub.poll(None), false);
     }
 
-    /// The key of the machine that is not used any more; 0: none; negative: an error.
+    /// Returns the key of the machine that is not used any more; 0 if there is none; a negative number after
+    /// an error.
     pub fn close(&mut self, now: f64, key: f64) -> f64 {
         self.hub.close(now, key).unwrap_or(-1.0)
     }

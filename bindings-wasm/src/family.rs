@@ -1,4 +1,4 @@
-//! The machines that a module has: one family's, so that a program loads what its server needs.
+//! The machines of a module: those of one family, so that a program loads only the code for its server.
 
 use fencepost_core::{
     ConfigError, RawSettings, Settings, hub,
@@ -17,8 +17,8 @@ pub(crate) type Chosen = ZooKeeper;
 #[cfg(feature = "redis")]
 pub(crate) type Chosen = Redis;
 
-/// A family, as far as plain values go: `None` for those of the other one. A module never makes the other family's values,
-/// so it does not have the code that would.
+/// A family, with conversions of plain values: `None` for values of the other family. A module never makes
+/// those, so it does not contain the code for them.
 pub(crate) trait Family: hub::Family<Request: Into<Request>> {
     fn checked(raw: RawSettings) -> Result<Settings, ConfigError>;
     fn scope(raw: RawSettings) -> Result<Scope, ConfigError>;

@@ -106,7 +106,7 @@ impl Hub {
         }
     }
 
-    /// A reply that cannot even be converted: the command counts as unknown.
+    /// A reply that cannot be converted: the outcome of the command is unknown.
     pub(crate) fn wrong(&mut self, now: f64, id: f64, expected: &str) -> Done {
         self.outcome(now, id, Outcome::Failed(Failure::Unknown))?;
         Err(error::wrong_reply(convert::id(id)?.0, expected))
@@ -202,7 +202,7 @@ fn watch_notice(id: f64, session: i64, event: &str) -> Result<zookeeper::Notice,
     Ok(zookeeper::Notice::Watch { id, session, event })
 }
 
-/// Something of the other family has come.
+/// The error for a value of the other family.
 pub(crate) fn foreign() -> Kept {
     error::misuse(&Misuse::WrongFamily {
         expected: Chosen::NAME,

@@ -1,7 +1,9 @@
-//! The hub for JavaScript: converts values between the core and the package in `js/`, and decides nothing. It is built twice, once for each family.
+//! The hub for JavaScript: converts values between the core and the package in `js/`, and makes no decisions.
+//! It is built twice, once for each family.
 //!
-//! Time comes in and goes out as a number of milliseconds; keys and command ids as numbers; fences, transactions and sessions as BigInt.
-//! What is given to JavaScript is made by the package's own constructors (`js/hub/outputs.ts`, `js/hub/addresses.ts`, `js/errors.ts`), so that every value has one shape.
+//! Times are numbers of milliseconds, keys and command ids are numbers, and fences, transactions and sessions
+//! are BigInt. The package's functions (`js/hub/outputs.ts`, `js/hub/addresses.ts`, `js/errors.ts`) make the
+//! values for JavaScript, so that all values of a kind have the same shape.
 
 #![cfg_attr(target_family = "wasm", no_std)]
 #![allow(unreachable_pub, reason = "wasm-bindgen exports public items only")]

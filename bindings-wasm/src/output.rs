@@ -1,7 +1,8 @@
-//! Outputs, made by the package's constructors.
+//! Passes outputs to the package's constructors.
 //!
-//! The constructors keep an output until the package takes it. Neither they nor the exports return a reference, because V8 (in Node.js 20) crashes
-//! if it has to deoptimise a function during a call into WebAssembly that returns one.
+//! The constructors store an output until the package takes it. Neither they nor the exports return a
+//! reference, because V8 (in Node.js 20) crashes if it has to deoptimise a function during a call into
+//! WebAssembly that returns one.
 
 use core::time::Duration;
 
@@ -91,7 +92,7 @@ extern "C" {
     );
 }
 
-/// What stands for a name in `js/hub/outputs.ts`: no text crosses, and no reference.
+/// The numbers of names in `js/hub/outputs.ts`, so that no text and no reference is passed.
 mod code {
     pub(super) const NO_REASON: u8 = 255;
     pub(super) const EXTENDED: u8 = 0;
@@ -105,7 +106,8 @@ mod code {
     pub(super) const LOOKED: u8 = 2;
 }
 
-/// Makes outputs. What was handed over before is known and does not cross again: decoding a text costs more than everything else in a crossing.
+/// Makes outputs. It does not pass texts again that JavaScript already has: to decode a text costs more than
+/// the rest of a call.
 #[derive(Debug)]
 pub(crate) struct Outputs {
     arguments: Arguments,
@@ -118,7 +120,7 @@ impl Outputs {
         }
     }
 
-    /// `whole`: with what only people look at.
+    /// `whole`: includes the fields that are only for people.
     pub(crate) fn lowered(&mut self, output: HubOutput, whole: bool) {
         match output {
             (key, Output::Command(command)) => self.commanded(key, command),
@@ -206,7 +208,7 @@ fn event_value(key: f64, event: &Event, whole: bool) {
         Event::Refused { reason, cause } => {
             over(key, name, reason.code(), reason.name(), reason.message(), cause)
         }
-        // There is no other.
+        // There are no other events.
         _ => wait(f64::NAN, code::NO_REASON),
     }
 }
@@ -233,7 +235,7 @@ fn show(known: &Record) {
     );
 }
 
-/// An end that was not asked for.
+/// The end of a grant or an acquire that the program did not request.
 fn over(key: f64, event: &str, code: u16, kind: &str, message: &str, cause: &Cause) {
     cause.record.as_deref().map(show);
     let retry_after = cause.retry_after.map_or(f64::NAN, convert::in_millis);

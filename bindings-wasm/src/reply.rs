@@ -1,5 +1,5 @@
-//! Redis replies, which JavaScript passes as parts, one call for each part: a read of a JavaScript value from here would also be a call. Bytes are copied
-//! once, into this module's memory, and the core gets them there.
+//! Redis replies. JavaScript passes their parts, with one call for each part: a read of a JavaScript value
+//! from this side would also be a call. Bytes are copied once, into this module's memory.
 
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ impl Parts {
         self.0.push(part);
     }
 
-    /// The last `count` parts become one.
+    /// Replaces the last `count` parts by an array of them.
     pub(crate) fn gather(&mut self, count: usize) {
         let items = self.0.split_off(self.0.len().saturating_sub(count));
         self.0.push(Reply::Array(items));

@@ -20,8 +20,8 @@ static ALLOCATOR: FreeLists = FreeLists {
 const SIZES: usize = 24;
 const STEP: usize = 16;
 
-/// Free lists of small blocks, by size class: a hub allocates the same few sizes again and again. The store behind the lists has all other blocks. It is
-/// smaller and faster than the allocator of std.
+/// Free lists of small blocks, by size class: a hub allocates the same few sizes again and again. `store` has
+/// all other blocks. It is smaller and faster than the allocator of std.
 struct FreeLists {
     store: WasmDynamicTalc,
     /// The first free block of each size class. Each free block holds the address of the next one.
@@ -108,8 +108,9 @@ extern "C" {
     fn out_of_memory(bytes: usize);
 }
 
-/// Reports the place of a panic: `panicked` throws an error through the module, whose hub cannot be used afterwards. The error does not have the
-/// text of the panic, because the code that formats such texts would be a thirtieth of the module.
+/// Reports the place of a panic: `panicked` throws an error through the module, and the hub cannot be used
+/// afterwards. The error does not have the text of the panic, because the code that formats such texts would
+/// be a thirtieth of the module.
 #[panic_handler]
 fn panic(info: &PanicInfo<'_>) -> ! {
     let place = info.location();

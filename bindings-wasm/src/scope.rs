@@ -1,6 +1,8 @@
-//! The scope of idempotent operations, which makes the settings of each request. See `js/hub/scope.ts` for what each method does.
+//! The scope of idempotent operations, which makes the settings of each request. `js/hub/scope.ts` describes
+//! each method.
 //!
-//! Methods give nothing if they have failed: then `js/errors.ts` has the error. JavaScript has checked that versions and guards are whole.
+//! A method that fails returns `None`: then `js/errors.ts` has the error. JavaScript has checked that
+//! versions and guards are whole numbers.
 
 use alloc::{string::String, vec::Vec};
 
@@ -26,7 +28,7 @@ pub(crate) struct Scope(options::Scope);
 
 #[wasm_bindgen]
 impl Scope {
-    /// Checks settings, which come as those of a lock do.
+    /// Checks settings. `fields` are as for a lock.
     ///
     /// # Errors
     /// A `ConfigError` that names the option.
@@ -96,7 +98,7 @@ impl Scope {
         made(self.0.sweep())
     }
 
-    /// `js/hub/records.ts` has the key then.
+    /// Stores the key in `js/hub/records.ts`.
     pub fn derive(&self, key: &str, step: &str) -> bool {
         let key = self.0.derive(key, step);
         key.map(|key| derived(&key))

@@ -1,4 +1,5 @@
-//! Settings, read by `js/hub/settings.ts`: one list of texts crosses, because settings are made rarely and come in many kinds.
+//! Settings. `js/hub/settings.ts` passes them as one list of texts, because settings are made rarely and have
+//! many kinds.
 
 use alloc::{string::String, vec::Vec};
 
@@ -21,8 +22,8 @@ pub(crate) struct Settings(pub(crate) Checked);
 
 #[wasm_bindgen]
 impl Settings {
-    /// Checks settings: the core's names and texts by turns. A duration is a whole number of microseconds; before a list
-    /// of texts comes their number.
+    /// Checks settings. `fields` has the core's names and their values in turn. A duration is a whole number
+    /// of microseconds; the number of texts comes before a list of texts.
     ///
     /// # Errors
     /// A `ConfigError` that names the option.
@@ -34,7 +35,7 @@ impl Settings {
     }
 }
 
-/// The type of an option's value, for `js/hub/settings.ts`: 0 for a name that is no option.
+/// The type of an option's value, for `js/hub/settings.ts`; 0 for an unknown name.
 #[wasm_bindgen(js_name = optionType)]
 pub fn option_type(name: &str) -> u8 {
     match value_type(name) {
@@ -51,7 +52,7 @@ fn value_type(name: &str) -> Option<ValueType> {
     find(name).map(|option| option.value_type())
 }
 
-/// `js/hub/settings.ts` has looked at the types: what is there is right.
+/// Reads the fields. `js/hub/settings.ts` has checked the types of the values.
 pub(crate) fn read(fields: Vec<String>) -> RawSettings {
     let mut raw = RawSettings::default();
     let mut fields = fields.into_iter();
@@ -64,7 +65,7 @@ pub(crate) fn read(fields: Vec<String>) -> RawSettings {
                 let count = usize::try_from(number()).unwrap_or_default();
                 Value::Texts(fields.by_ref().take(count).collect())
             }
-            // The kind, the server, and what the core refuses by its name.
+            // The kind, the server, and names that the core refuses.
             _ => Value::Text(text),
         };
         raw.set(&name, value);

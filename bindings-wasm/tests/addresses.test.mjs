@@ -1,4 +1,4 @@
-// The table of addresses that all languages read, and what is said of them: never a user or a password.
+// The table of addresses that all languages share, and the texts about them, which never contain a user or a password.
 // Every secret in the table has `sesa` or `same` in it.
 
 import assert from "node:assert/strict";
@@ -24,7 +24,7 @@ function hidesSecrets(...shown) {
 /** For errors that another assertion checks. */
 const ignore = () => undefined;
 
-/** The parts of an address, as the table has them. */
+/** The parts of an address, in the form of the table. */
 function parts(address) {
   switch (address.kind) {
     case "memory": {
@@ -79,7 +79,7 @@ for (const user of ["u:sesame@", ":se%2Fsa%23me@"]) {
   });
 }
 
-/** What a client says first to a server that answers everything with "OK"; `open` connects to the server's port. */
+/** The first commands of a client to a server that replies "OK" to everything; `open` connects to the server's port. */
 async function greeted(host, open) {
   let resolveSaid;
   const said = new Promise((resolve) => (resolveSaid = resolve));

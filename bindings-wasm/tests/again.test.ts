@@ -1,4 +1,4 @@
-/** A lock that has been released and is acquired again: the next attempt of the contender that is at rest. */
+/** A lock that was released and is acquired again: the acquire is the next attempt of the idle contender. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
@@ -124,7 +124,7 @@ describe("again", { concurrency: false }, () => {
   });
 });
 
-/** The second of two grants. In a function of its own, so that no variable keeps the first. */
+/** The second of two grants. A separate function, so that no variable refers to the first one. */
 async function second(lock: Lock): Promise<Grant> {
   const first = await lock.acquire();
   await first.release();

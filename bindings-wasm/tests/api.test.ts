@@ -1,4 +1,4 @@
-/** What a client promises, on every kind of server. */
+/** The guarantees of a client, on every kind of server. */
 
 import assert from "node:assert/strict";
 import { describe } from "node:test";

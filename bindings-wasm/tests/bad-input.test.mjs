@@ -1,4 +1,4 @@
-// Bad input gives a clear error, of the package's own kinds, and loses nothing.
+// Bad input causes a clear error of one of the package's classes, and has no other effect.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -55,7 +55,7 @@ test("names", async (t) => {
 test("half a character", async (t) => {
   const client = await connect(backends["redis:"]());
   t.after(() => client.close());
-  // All of them would be written as U+FFFD, and be one lock.
+  // All of them would become U+FFFD, and would be the same lock.
   for (const name of ["s\ud800", "s\udfff", "\udc00\ud800"]) {
     assert.throws(() => client.lock(name), config("invalid-name"));
   }
@@ -100,7 +100,7 @@ test("a server that is not there, a wrong password", async (t) => {
   await assert.rejects(within(client.lock("x").acquire({ timeout: 10_000 }), "the refusal"), refused("auth-failed"));
 });
 
-/** Bytes whose memory has gone: to another thread, or because their buffer has shrunk. */
+/** Bytes whose memory does not exist any more: it was transferred to another thread, or their buffer has shrunk. */
 const goneBytes = {
   transferred() {
     const bytes = Uint8Array.of(1, 2);
@@ -129,7 +129,7 @@ for (const [what, make] of Object.entries(goneBytes)) {
     await assert.rejects(scope.issue("token", { binding: make() }), says("binding"));
     const hub = new Hub("redis", 1);
     assert.throws(() => hub.complete(0, 1, "", make()), says("result"));
-    // The client goes on: an empty result is one, and no grant is lost.
+    // The client still works: an empty result is valid, and no grant is lost.
     await claim.complete(new Uint8Array());
     assert.equal(claim.result.length, 0);
     await grant.release();

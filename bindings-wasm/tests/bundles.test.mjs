@@ -1,4 +1,4 @@
-// Bundles: each bundler's runs, with the client libraries absent, in Node.js and in a browser.
+// Bundles: the bundle of each bundler runs without the client libraries, in Node.js and in a browser.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -19,7 +19,7 @@ import { installed } from "./support/packed.mjs";
 
 const run = promisify(execFile);
 
-/** What is bundled: it takes a lock, and asks for a server whose library is not there. */
+/** The bundled program: it acquires a lock, and connects to a server whose library is not installed. */
 const PROGRAM = `
 import { connect, load, MemoryServer } from "fencepost";
 async function main() {
@@ -44,7 +44,7 @@ function show(text) {
 
 const SAYS = /bigint \| true \| 0 \| 526 [^|]*npm install redis[^|]* \| 526 [^|]*npm install node-zookeeper-client/;
 
-/** For bundlers that bring no files along. */
+/** For bundlers that do not copy the modules' files. */
 const INLINE = `import "fencepost/base64/memory";\nimport "fencepost/base64/redis";\n${PROGRAM}`;
 
 let place;
@@ -96,7 +96,7 @@ const BUNDLERS = {
   Rollup: async (out, browser) => {
     const made = await rollup({
       input: join(place.folder, "inline.js"),
-      // Rollup names the client libraries that it leaves out: they are absent.
+      // Rollup reports the client libraries that it leaves out: they are not installed.
       onLog: (_level, { code, exporter, message }) => {
         const isAbsent =
           code === "UNRESOLVED_IMPORT" && ["redis", "ioredis", "node-zookeeper-client"].includes(exporter);
@@ -108,7 +108,7 @@ const BUNDLERS = {
     await made.close();
   },
   Vite: async (out, browser) => {
-    // On a server Vite brings no files along.
+    // For servers, Vite does not copy the modules' files.
     const entry = browser ? "main.js" : "inline.js";
     await writeFile(join(place.folder, "index.html"), `<!doctype html><script type="module" src="/${entry}"></script>`);
     await build({
@@ -144,7 +144,7 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
   });
 }
 
-/** Without the condition "module", and with "production" in its place, esbuild takes the copy for Node.js. */
+/** With the condition "production" instead of "module", esbuild uses the copy for Node.js. */
 const FORMS = {
   "an ECMAScript module": ["mjs", { format: "esm" }],
   "CommonJS": ["cjs", { format: "cjs" }],
@@ -175,13 +175,16 @@ test("a page without WebAssembly's files: the error names them", async () => {
   assert.match(await shown(out, "index.html"), /failed: 508 .*zookeeper\.wasm.*404/);
 });
 
-/** What a program that uses every kind of server loads at most, gzipped: the JavaScript and the modules. */
+/** The limit for a program that uses every kind of server, in bytes, gzipped: the JavaScript and the modules. */
 const LOADED = 320 * 1024;
 const MODULES = ["zookeeper", "redis", "memory"];
 
 const gzipped = async (path) => gzipSync(await readFile(path), { level: constants.Z_BEST_COMPRESSION }).length;
 
-/** What finds the files of a program: those that Deno, Bun or a browser loads, those that Node.js loads, and a bundle. */
+/**
+ * The esbuild options that find the files of a program: those that Deno, Bun or a browser loads, those that Node.js
+ * loads, and a bundle.
+ */
 const FORMS_OF_ALL = {
   "ECMAScript modules": {},
   "CommonJS, in Node.js": { conditions: ["production"], format: "cjs" },
@@ -210,7 +213,7 @@ for (const [form, { isBundle = false, ...more }] of Object.entries(FORMS_OF_ALL)
   });
 }
 
-/** What a bundle of a subpath has, and what it has not. */
+/** The parts that a bundle of a subpath contains, and those that it must not contain. */
 const PARTS = {
   "fencepost/redis": [
     ["redis", "redis/node-redis"],

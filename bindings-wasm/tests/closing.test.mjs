@@ -1,4 +1,4 @@
-// A close over a server that has fallen silent ends by its own deadline, and says what it has left.
+// A close with a silent server ends by its own deadline, and reports how many contenders it has left.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -12,7 +12,7 @@ import { REDIS_PEERS, given, reaching } from "./peers.mjs";
 import { address, unique, within } from "./servers.mjs";
 import { relay } from "./support/relay.mjs";
 
-/** Lease and session last longer than a test waits, so that nothing but the deadline of 5 s can end the close. */
+/** The lease and the session last longer than a test waits, so that only the deadline of 5 s can end the close. */
 const LASTS = 60_000;
 
 const rows = (make) => REDIS_PEERS.map((peer) => [peer, (t, at) => make(t, peer, at)]);
@@ -29,7 +29,7 @@ const WAYS = {
     "FENCEPOST_ZOOKEEPER",
     async (t, at) => {
       const own = zookeeper.createClient(at, { sessionTimeout: LASTS });
-      // Before it has a session, so that nothing has to be proved.
+      // The client is given before it has a session, so that the session's age is known.
       own.connect();
       const client = fromZooKeeper(own, { prefix: "/js-closing" });
       t.after(() => own.connectionManager.socket.destroy());

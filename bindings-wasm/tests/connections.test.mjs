@@ -1,4 +1,4 @@
-// Connections of the caller's: used, never closed, and left without a listener of ours.
+// The caller's own connections: fencepost uses them, never closes them, and removes its listeners.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -61,7 +61,7 @@ for (const [library, make] of [
       assert.equal(error.count, 1);
       return true;
     });
-    // The first close has said it: one beside it waits for its end, and one behind it has nothing to add.
+    // The first close has reported it: a close at the same time waits for its end, and a later close reports nothing.
     assert.equal(await within(beside, "the end"), true);
     await within(client.close(), "the end");
     await within(client[Symbol.asyncDispose](), "the end");
@@ -126,7 +126,7 @@ function zooKeeperOf(t, sessionTimeout) {
 }
 
 test("node-zookeeper-client: a client that is given before it has a session grants at once", async (t) => {
-  // A quarter of it, after which a session of unknown age is proved, is much longer than the wait.
+  // A session of unknown age is confirmed after a quarter of its timeout, which is much longer than the wait.
   const own = zooKeeperOf(t, 240_000);
   const client = fromZooKeeper(own, { prefix: "/js-given" });
   t.after(() => client.close());
@@ -155,7 +155,7 @@ test("node-zookeeper-client: a server that was asked before the client was given
   const session = new Session(own, false, [], listener);
   t.after(() => session.close());
   assert.deepEqual(events, []);
-  // The next attempt asks for another session, which has not begun.
+  // The next attempt requests another session, which has not begun.
   between.mute(false);
   const connected = once(own, "connected");
   manager.socket.destroy();
@@ -195,7 +195,7 @@ for (const Library of [Redis, OldestRedis]) {
     const client = fromRedis(own);
     t.after(() => client.close());
     const locks = Array.from({ length: 20 }, () => client.lock(unique("turn"), { ttl: 60_000 }));
-    // It opens the connection, and brings the scripts.
+    // This opens the connection, and loads the scripts.
     await (await within(locks[0].acquire(), "a grant")).release();
     let writes = 0;
     const { stream } = ours;
@@ -207,7 +207,7 @@ for (const Library of [Redis, OldestRedis]) {
       };
     }
     const grants = await within(Promise.all(locks.map((lock) => lock.acquire())), "the grants");
-    // The first request alone, seven more, and the other twelve.
+    // One write for the first request, one for the next seven, and one for the other twelve.
     assert.equal(writes, 3);
     await within(Promise.all(grants.map((grant) => grant.release())), "the releases");
     assert.equal(writes, 6);

@@ -1,4 +1,4 @@
-// Async contexts: the clients of a server serve many requests, and each request may have a store of its own.
+// Async contexts: the clients in a server program serve many requests, and each request may have its own store.
 
 import assert from "node:assert/strict";
 import { AsyncLocalStorage, createHook } from "node:async_hooks";
@@ -86,7 +86,7 @@ test("Jest's search for open handles finds none in a context", async (t) => {
   t.after(() => client.close());
   const grant = await client.lock("contexts").acquire();
   const made = [];
-  // As Jest does: it takes a resource for open unless its `hasRef` says that it is not.
+  // As Jest does: it treats a resource as open unless its `hasRef` returns false.
   const hook = createHook({ init: (_id, type, _trigger, resource) => made.push([type, resource]) }).enable();
   assert.equal(grant.signal.aborted, false);
   hook.disable();

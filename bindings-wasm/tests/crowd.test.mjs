@@ -1,5 +1,5 @@
-// A crowd: two thousand at once who acquire, wait through a restart of the server, hold
-// through one, and are closed; and three thousand answers that arrive in one read.
+// Two thousand contenders at once acquire, wait and hold during a restart of the server, and are closed; and three
+// thousand replies arrive in one read.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -30,7 +30,10 @@ const WAYS = {
   "redis:": async () => connect(REDIS()),
 };
 
-/** Gives a lock back. Behind a restart that thousands wait for, a busy server takes longer than a release waits: then it is carried on with. */
+/**
+ * Releases a lock. After a restart with thousands of waiters, the server may need longer than a release waits: then the
+ * client continues the release in the background.
+ */
 const release = (grant) => grant.release().catch((error) => assert.equal(error.code, 501, String(error)));
 
 const crowd = (each) => Promise.all(Array.from({ length: CROWD }, (_, index) => each(index)));
@@ -125,7 +128,7 @@ test(`redis: ${CROWD} wait for one lock, and closing gives up all of them`, asyn
   const holder = await connect(REDIS());
   t.after(() => holder.close());
   const name = unique("line");
-  // The crowd keeps this process busy, and so its renewals.
+  // The many contenders keep this process busy, and delay its renewals.
   const grant = await holder.lock(name, { ttl: 60_000 }).acquire();
   const all = crowd(() =>
     client
@@ -144,7 +147,7 @@ test(`redis: ${CROWD} wait for one lock, and closing gives up all of them`, asyn
 
 test("zk: thousands of answers in one read need no more of the stack than one", async () => {
   const program = fileURLToPath(new URL("programs/one-read.mjs", import.meta.url));
-  // Less than Node.js has by default: how much a call takes there depends on what has been compiled by then.
+  // Less than the default of Node.js, where the size of a call depends on the functions that are already compiled.
   const run = ["--stack-size=600", program, address("FENCEPOST_ZOOKEEPER"), `/${unique("one-read")}`];
   const { stdout } = await promisify(execFile)(process.execPath, run, { timeout: 240_000 });
   assert.equal(stdout, "released 3000\n");

@@ -1,4 +1,4 @@
-// A lock lies in the database that its address names, or nowhere: a server may deny SELECT.
+// A lock is in the database of its address, or nowhere, because a server may deny SELECT.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -15,7 +15,7 @@ import { address, unique, within } from "./servers.mjs";
 const DATABASE = 3;
 const PASSWORD = "secret";
 
-/** A user who may do everything, or everything but `denied`. Gives an operator's client and the user's name. */
+/** Creates a user with all permissions except `denied`. Returns an operator's client and the user's name. */
 async function userWithout(t, ...denied) {
   const operator = await createClient({ url: `redis://${address("FENCEPOST_REDIS")}` }).connect();
   const user = unique("user").replaceAll("/", "-");
@@ -27,7 +27,7 @@ async function userWithout(t, ...denied) {
   return [operator, user];
 }
 
-/** Clients of ours in a database: by address, and on or in place of a client of the library. */
+/** fencepost clients in a database: by address, and on or in place of a client of the library. */
 const WAYS = {};
 for (const peer of REDIS_PEERS) {
   const row = `${peer.package}, ${peer.age} version`;
@@ -74,7 +74,7 @@ for (const peer of REDIS_PEERS) {
     assert.ok(await isIn(DATABASE, operator, lock.name));
     const other = DATABASE + 1;
     await own.select(other);
-    // The key is not there, so the grant does not outlive the move in silence.
+    // The key is not in the new database, so the client notices that the grant is lost.
     await assert.rejects(within(grant.extend(), "the loss"), LockLost);
     const next = await within(lock.acquire(), "the next grant");
     assert.ok(await isIn(other, operator, lock.name));

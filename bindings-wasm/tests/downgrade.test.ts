@@ -1,4 +1,4 @@
-/** Writers that go on as readers: in memory, which is a model of ZooKeeper, and on the real server. */
+/** Writers that become readers: in memory, which is a model of ZooKeeper, and on the real server. */
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";
@@ -14,7 +14,7 @@ import { address, control, eventually, proxy, restore, within } from "./support/
 const SOON = 30_000;
 const owner = "request-17";
 
-/** The contenders in their order: r and w, in capitals if they hold. */
+/** The contenders in their order: r for readers and w for writers, in capitals if they hold the lock. */
 async function line(client: Client, name: string): Promise<string> {
   const contenders = await client.readWriteLock(name).reader.contenders();
   const shown = contenders.map(({ holds, shared }) => {
@@ -108,7 +108,7 @@ for (const make of [memory, zooKeeper]) {
       await one.release();
       assert.equal(two.isValid, true);
       await two.release();
-      // Both holds go before the server has answered.
+      // Both grants are released before the server has replied.
       const [writing, reading] = [await writer.acquire(), await a.readWriteLock(name, { owner }).reader.acquire()];
       await within(SOON, "the releases", Promise.all([writing.release(), reading.release()]));
       const alone = await a.readWriteLock(name).writer.acquire();

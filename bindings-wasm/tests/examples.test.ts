@@ -1,4 +1,4 @@
-/** The examples do what they say. */
+/** The examples work as described. */
 
 import assert from "node:assert/strict";
 import { execFile, spawn } from "node:child_process";
@@ -15,7 +15,9 @@ import { address, eventually, within } from "./support/servers.js";
 
 const run = promisify(execFile);
 
-/** The package's folder, from `.build/tests`; or where a release is installed, with the examples beside it. */
+/**
+ * The package's folder, from `.build/tests`; or the folder where a release is installed, with the examples beside it.
+ */
 const installed = process.env["FENCEPOST_INSTALLED"];
 const root = installed === undefined ? fileURLToPath(new URL("../..", import.meta.url)) : `${installed}/node`;
 

@@ -1,5 +1,5 @@
-// Any arguments to everything public: only this package's errors come out, never one of the WebAssembly module's own, and the hub
-// goes on working. FENCEPOST_SEED takes other cases, FENCEPOST_CASES another number of them.
+// Random arguments for all public functions: they throw only this package's errors, never an error of the WebAssembly
+// module, and the hub continues to work. FENCEPOST_SEED selects other cases, and FENCEPOST_CASES their number.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -23,10 +23,10 @@ const SEED = Number(process.env.FENCEPOST_SEED ?? 20_261_121);
 const CASES = Number(process.env.FENCEPOST_CASES ?? 300);
 const SESSION = 77n;
 const MOST_OUTPUTS = 300;
-// A deadline beyond this is the same as no deadline.
+// A deadline after this time counts as no deadline.
 const FAR = 2 ** 40;
 
-// A promise that is not settled by then, in ms, never will be.
+// After this time in ms, a pending promise counts as one that will never settle.
 const HANGS = 10_000;
 
 const options = { seed: SEED, numRuns: CASES };
@@ -39,7 +39,7 @@ const numbers = fc.oneof(
 );
 const big = fc.oneof(fc.constantFrom(SESSION, 0n, -1n, 2n ** 63n, 2n ** 64n, -(2n ** 63n), 2n ** 200n), fc.bigInt());
 const bytes = fc.uint8Array({ maxLength: 20 });
-// Halves of surrogate pairs, too.
+// This includes halves of surrogate pairs.
 const halves = fc.constantFrom("\ud800", "a\udfffb", "x".repeat(5000), "\0", "constructor", "__proto__");
 const odd = fc.oneof(
   { depthSize: "small" },
@@ -107,13 +107,13 @@ const VERBS = {
   disconnect: [times],
 };
 
-// Whose second argument is a command: mostly one under way.
+// The methods whose second argument is a command: mostly a pending one.
 const OUTCOMES = ["created", "children", "data", "done", "error", "reply", "failed", "watch", "message"];
-// Answers are more frequent, so that machines get somewhere; a shutdown is the end.
+// Replies are more frequent, so that machines make progress; a shutdown ends all of them.
 const LASTING = Object.keys(VERBS).filter((name) => name !== "shutdown" && name !== "disconnect");
 const WEIGHTED = [LASTING, LASTING, OUTCOMES, OUTCOMES, Array(12).fill("reply"), "shutdown", "disconnect"].flat();
 
-/** Mostly what is asked for, so that calls get somewhere. */
+/** Mostly valid values, so that calls have an effect. */
 const mostly = (right) => fc.oneof({ weight: 8, arbitrary: right }, { weight: 1, arbitrary: odd });
 
 const calls = fc.array(
@@ -127,7 +127,7 @@ const calls = fc.array(
 
 const documented = (error) => error instanceof ConfigError || error instanceof MisuseError;
 
-/** Calls; what is thrown has to be documented. */
+/** Calls a function. Its error has to be a documented one. */
 function attempt(call) {
   try {
     return call();
@@ -149,7 +149,7 @@ async function attemptAsync(call) {
 const settingsFor = (family, name) =>
   new Settings({ kind: family === "redis" ? "redis-string" : "zookeeper-mutex", name });
 
-/** As much of a server as one acquire needs. */
+/** A minimal server, which is enough for one acquire. */
 class Server {
   #nodes = [];
 
@@ -181,7 +181,7 @@ class Server {
           modified: 0,
         });
       case "multi":
-        // Checks alone: a mutex makes no nodes by it.
+        // Only checks: a mutex creates no nodes with a multi.
         return hub.children(now, id, SESSION, []);
       case "delete":
         this.#nodes = this.#nodes.filter((node) => node !== path);
@@ -192,7 +192,7 @@ class Server {
   }
 }
 
-/** A whole acquire and release, whatever inputs the hub had before. */
+/** A whole acquire and release, after any earlier inputs of the hub. */
 function assertWorks(hub, family, from) {
   let now = from;
   if (family === "zookeeper") {
@@ -234,7 +234,7 @@ function make(kind) {
   return hub;
 }
 
-/** Takes everything out; gives the ids of the commands. */
+/** Takes all outputs; returns the ids of the commands. */
 function drain(hub) {
   const ids = [];
   for (let polled = 0; polled < MOST_OUTPUTS; polled += 1) {
@@ -266,7 +266,7 @@ describe("a hub takes anything", () => {
             parameters[1] = underWay[Math.abs(parameters[1]) % underWay.length];
           }
           attempt(() => hub[name](...parameters));
-          // A shutdown and the end of a session in memory are for good.
+          // A shutdown is final, and so is the end of a session in memory.
           over ||= name === "shutdown" || name === "disconnect";
           const [now] = parameters;
           if (typeof now === "number" && name !== "poll") {

@@ -1,4 +1,5 @@
-// What JavaScript programs do besides: fake timers, loops that never rest, one signal for many waits, logs, types without Node.js.
+// Habits of JavaScript programs: fake timers, loops without pauses, one signal for many waits, logs, types without
+// Node.js.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -18,7 +19,7 @@ import { address, backends, unique, within } from "./servers.mjs";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const real = { setTimeout, clearTimeout };
 
-/** As `within`, with timers that nobody has replaced. */
+/** As `within`, with the original timers. */
 function soon(promise, what) {
   return new Promise((resolve, reject) => {
     const timer = real.setTimeout(() => reject(new Error(`${what} has not come`)), 90_000);
@@ -26,11 +27,14 @@ function soon(promise, what) {
   });
 }
 
-/** What the client libraries themselves need: node-redis writes in an immediate, and node-zookeeper-client connects in a tick. */
+/**
+ * The functions that the client libraries need: node-redis writes in an immediate, and node-zookeeper-client connects
+ * in a tick.
+ */
 const THEIRS = { "memory:": [], "redis:": ["setImmediate", "clearImmediate", "nextTick", "queueMicrotask"] };
 THEIRS["zk:"] = THEIRS["redis:"];
 
-/** A lease or a session: it ends in a test unless it is renewed, and stands a busy machine (ms). */
+/** A lease or a session, in ms: it ends during a test unless it is renewed, and is long enough for a busy machine. */
 const LASTS = 6000;
 
 for (const [backend, url] of Object.entries(backends)) {
@@ -68,16 +72,18 @@ test("memory: a loop that never rests collects nothing", async () => {
     globalThis.gc();
     return process.memoryUsage().heapUsed;
   };
-  // So many that what V8 adds now and then (code that it has compiled, a table of twice the size) is little of each.
+  // So many cycles that occasional allocations of V8 (compiled code, a table of twice the size) are small for each
+  // cycle.
   const times = 60_000;
   let [before, each] = [await used(20_000), Infinity];
-  // What is collected grows in every round, and what V8 adds does not.
+  // A leak grows in every round, and the allocations of V8 do not.
   for (let round = 0; round < 4; round++) {
     const after = await used(times);
     each = Math.min(each, (after - before) / times);
     before = after;
   }
-  // What a finalizer is for stays until the loop rests: a cell of 36 bytes for the lock, and one for the grant. A further one would show.
+  // The cells of finalizers stay until the loop pauses: 36 bytes for the lock, and 36 for the grant. A third cell would
+  // exceed the limit.
   assert.ok(each < 72 + 18, `${each} bytes a cycle`);
   await client.close();
 });
@@ -88,7 +94,7 @@ test("memory: a loop with rests needs no further memory, in WebAssembly either",
     for (let round = 0; round < rounds; round++) {
       await cycles(client, 500);
       globalThis.gc();
-      // The finalizers have their turn.
+      // The finalizers run now.
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     const { heapUsed, external } = process.memoryUsage();
@@ -120,7 +126,7 @@ test("one signal for many waits causes no warning of a leak", async (t) => {
   await grant.release();
 });
 
-/** A signal as the package `abort-controller` makes it: without a reason, and without `throwIfAborted`. */
+/** A signal like that of the package `abort-controller`: without a reason, and without `throwIfAborted`. */
 class Polyfill extends EventTarget {
   aborted = false;
   abort() {
@@ -165,7 +171,7 @@ test("zk: an acquire that times out leaves no watch", async (t) => {
     const grant = await within(holder[kind](name).acquire(), "the grant");
     const before = watched();
     for (let time = 0; time < 3; time++) {
-      // Each attempt lasts as long: a busy server, too, has said by then that the lock is held.
+      // Each attempt takes this long: even a busy server has reported by then that the lock is held.
       assert.equal(await client[kind](name).acquire({ timeout: 2000 }), null);
     }
     for (const end = performance.now() + 90_000; watched() !== before;) {

@@ -12,7 +12,7 @@ import {
   type IdempotencyOptions,
   InProgress,
   Indeterminate,
-  LockLost,
+  ClaimLost,
   Mismatch,
   NotAcquired,
   Refused,
@@ -29,13 +29,15 @@ const refused =
   (kind: string, type = Refused) =>
   (error: unknown) =>
     error instanceof type && error.kind === kind;
-const lost = (kind: string) => (error: unknown) => error instanceof LockLost && error.kind === kind;
+const lost = (kind: string) => (error: unknown) => error instanceof ClaimLost && error.kind === kind;
 const text = (bytes: Uint8Array | null) => bytes && new TextDecoder().decode(bytes);
 
-/** All values of a byte, in an order in which they are no text. */
+/** All values of a byte, in an order that is not valid UTF-8. */
 const ALL = Uint8Array.from({ length: 256 }, (_, value) => 255 - value);
 
-/** Long enough for a claim to be lost while a test runs, and long enough for a busy machine to make it (ms). */
+/**
+ * A lease in ms: short enough that a claim can be lost during a test, and long enough for a claim on a busy machine.
+ */
 const BRIEF = 1000;
 
 describe("idempotency", { concurrency: false }, () => {
@@ -206,7 +208,7 @@ describe("idempotency", { concurrency: false }, () => {
     assert.ok(key);
     await operator.del(key);
     await assert.rejects(claim.extend(), lost("deleted"));
-    // There is nothing, as if nothing had happened.
+    // There is no record, as if nothing had happened.
     await claim.release();
   });
 

@@ -1,4 +1,4 @@
-// Jest: each test file has a realm and a registry of modules of its own, and its timers may be fake.
+// Jest: each test file has its own realm and its own registry of modules, and its timers may be fake.
 
 import assert from "node:assert/strict";
 import { symlink, writeFile } from "node:fs/promises";
@@ -17,7 +17,7 @@ before(async () => {
 });
 after(() => place.remove());
 
-/** What a program's own tests do. */
+/** The tests of a program. */
 const REQUIRED = `
 const { ConfigError, InProgress, LockLost, MisuseError, connect, memoryServer } = require("fencepost");
 const memory = require("fencepost/memory");
@@ -77,7 +77,7 @@ test("a lock", async () => {
 });
 `;
 
-/** Runs one file, and returns what Jest says of it. */
+/** Runs one file, and returns Jest's output. */
 async function jest(file, text, flags = []) {
   await writeFile(join(place.folder, file), text);
   const env = {

@@ -1,4 +1,5 @@
-// An answer that has arrived beats a timer that is late: a free lock is granted, however long the event loop stood still.
+// A reply that has arrived is handled before a late timer: a free lock is granted, however long the event loop was
+// blocked.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -12,10 +13,10 @@ function standStill(ms) {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** So long that even a busy server has answered meanwhile (ms). */
+/** The time in which even a busy server replies, in ms. */
 const ANSWERED = 1000;
 
-/** A session that stands a few of these pauses. */
+/** A session that lasts longer than a few of these pauses. */
 const AT = { ...backends, "zk:": () => backends["zk:"]().replace(/=\d+$/, "=10000") };
 
 for (const [backend, url] of Object.entries(AT)) {
@@ -39,7 +40,7 @@ for (const [backend, url] of Object.entries(AT)) {
     t.after(() => Promise.all([client.close(), other.close()]));
     const name = unique("held");
     const grant = await within(other.lock(name).acquire(), "the grant");
-    // It connects, if it has not yet: while this program stands still it cannot.
+    // This connects the client, which cannot connect while the event loop is blocked.
     assert.equal(await client.lock(name).tryAcquire(), null);
     const acquire = client.lock(name).acquire({ timeout: 200 });
     standStill(ANSWERED);
@@ -48,7 +49,7 @@ for (const [backend, url] of Object.entries(AT)) {
   });
 }
 
-/** Longer than a try waits for the server, or a release. */
+/** Longer than a try or a release waits for the server. */
 const LONG = 5200;
 
 /** On Redis, a lease that outlives it. */
@@ -71,7 +72,7 @@ for (const [backend, url] of Object.entries(AT)) {
     for (const lock of [one, other]) {
       await (await lock.acquire()).release();
     }
-    // On ZooKeeper the session's proof is younger or older, by where in its rhythm the loop stops.
+    // On ZooKeeper, the age of the session's last confirmation depends on when the loop stops.
     for (const before of backend === "zk:" ? [0, 3500, 1000] : [0]) {
       await new Promise((resolve) => setTimeout(resolve, before));
       const asked = [one.tryAcquire(), other.acquire({ timeout: LONG - 200 })];
@@ -91,7 +92,7 @@ test("zk: a standstill is no silence of the server", async (t) => {
   const lock = client.lock(unique("silence"));
   await (await lock.acquire()).release();
   const before = between.accepted;
-  // Nothing is due from the server when the loop stops, and 14 s are more than two thirds of the session.
+  // No reply is pending when the loop stops, and 14 s are more than two thirds of the session's timeout.
   standStill(14_000);
   await (await within(lock.acquire(), "the grant")).release();
   assert.equal(between.accepted, before);

@@ -1,4 +1,4 @@
-// Client libraries that are missing or too old: a number, and what to install.
+// Client libraries that are missing or too old: the error has a number, and names the package to install.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -24,7 +24,9 @@ const error = await connect(url).then((client) => client.close(), (error) => err
 console.log(error?.name, error?.code, error?.kind, error?.message);
 `;
 
-/** What `connect` says in a program beside which there are these packages. `as`: the name that each has there. */
+/**
+ * The error of `connect` in a program with these packages in its `node_modules`. `as`: the name of each package there.
+ */
 async function said(subpath, url, packages = {}) {
   const folder = join(place.folder, `program-${Math.random()}`);
   const modules = join(folder, "node_modules");

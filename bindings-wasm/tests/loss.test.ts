@@ -23,7 +23,7 @@ for (const make of SERVERS) {
     });
     afterEach(async () => {
       await restore(async () => {
-        // What was given up is cleaned up on the way that it was asked for.
+        // The clean-up of an abandoned acquire uses the same connection as its request.
         const closed = await Promise.allSettled(clients.map((client) => client.close()));
         clients = [];
         assert.deepEqual(
@@ -172,7 +172,7 @@ for (const make of SERVERS) {
       const name = fresh();
       const lock = (await client()).lock(name, backend.brief);
       const lose = async (grant: Grant) => {
-        // Watched from the first confirmation on.
+        // The client watches the grant from the first confirmation on.
         await grant.extend();
         await backend.remove(name);
         await within(SOON, "the loss", grant.lost);

@@ -1,4 +1,4 @@
-// Control over `memory:NAME`: what clients see of it.
+// Control over `memory:NAME`: the effects on clients.
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";

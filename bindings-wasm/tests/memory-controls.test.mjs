@@ -1,4 +1,5 @@
-// The controls of a memory server, on a hub that a program drives: sessions that end, connections that are cut, pauses, and the record of all messages.
+// The controls of a memory server, on a hub that a program drives: sessions that end, connections that are cut, pauses,
+// and the recording of all messages.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -25,7 +26,7 @@ class World {
     return key;
   }
 
-  /** What a program does with a hub that is woken, or whose timer is due. */
+  /** The steps of a program with a hub that is woken, or whose timer is due. */
   events(hub) {
     hub.handleTimeout(this.now);
     const events = [];

@@ -1,4 +1,4 @@
-// The server behind `memory:`, asked as a hub asks it: writes with versions, and what it says of a node.
+// Requests to the server behind `memory:`, as a hub sends them: writes with versions, and the data of a node.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -18,7 +18,7 @@ const NO_NODE = -101;
 const BAD_VERSION = -103;
 const NOT_EMPTY = -111;
 
-/** One session; `now` is the time of what is asked. */
+/** One session; `now` is the time of its requests. */
 class Session {
   now = 0;
 

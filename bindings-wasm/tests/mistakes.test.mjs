@@ -1,4 +1,5 @@
-// Mistakes in a program end every call of a client at once, with the first one as the cause: of the core, of a client library, or of the stack.
+// Programming errors end every call of a client at once, with the first error as the cause: errors of the core, of a
+// client library, or of the stack.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,7 +18,7 @@ const mistake = (text) => (error) => {
   return true;
 };
 
-/** A grant that is lost by the mistake. */
+/** Waits until a grant is lost because of the mistake. */
 async function lostBy(text, grant) {
   const lost = await within(grant.lost, "the loss");
   assert.ok(lost instanceof LockLost);
@@ -35,7 +36,7 @@ test("zk: a mistake outside of an answer ends every call, and grants", async (t)
   const grant = await within(client.lock(name).acquire(), "the grant");
   const text = /timeout is "soon"/;
   const waiting = assert.rejects(within(client.lock(name).acquire(), "the mistake"), mistake(text));
-  // An untested version of the library: it gives the session's timeout in another way.
+  // As an untested version of the library may do: it has the session's timeout in another form.
   const manager = own.connectionManager;
   const { sessionTimeout } = manager;
   let connections = 0;

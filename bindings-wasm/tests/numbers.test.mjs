@@ -1,5 +1,5 @@
-// Request numbers on ZooKeeper: a server distinguishes the answers to writes by the session and the request's number, so a connection that goes on with a session
-// goes on with its numbers.
+// Request numbers on ZooKeeper: a server identifies the replies to writes by the session and the request's number, so a
+// connection that continues a session also continues its numbers.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -22,7 +22,10 @@ const WAYS = {
   },
 };
 
-/** The numbers of the requests on a connection, behind its handshake: those of pings and of the library's own requests are negative. */
+/**
+ * The numbers of the requests on a connection after its handshake. Those of pings and of the library's own requests are
+ * negative, and are left out.
+ */
 function numbers(bytes) {
   const found = [];
   for (let at = 4 + bytes.readInt32BE(0); at + 8 <= bytes.length; at += 4 + bytes.readInt32BE(at)) {
@@ -31,7 +34,9 @@ function numbers(bytes) {
   return found.filter((number) => number >= 0);
 }
 
-/** The session that a handshake asks for: behind the length, the version, the last transaction and the timeout. */
+/**
+ * The session that a handshake requests: it comes after the length, the version, the last transaction and the timeout.
+ */
 const sessionOf = (bytes) => bytes.readBigInt64BE(4 + 4 + 8 + 4);
 
 for (const [way, make] of Object.entries(WAYS)) {
@@ -44,7 +49,7 @@ for (const [way, make] of Object.entries(WAYS)) {
     for (let cut = 1; cut <= 3; cut++) {
       const before = between.accepted;
       between.end();
-      // An answer that was on its way when the connection ended is enough for one extension.
+      // A reply that was already sent when the connection ended is enough for one extension.
       do await within(grant.extend(), "the extension");
       while (between.accepted === before);
     }

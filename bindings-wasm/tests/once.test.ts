@@ -65,7 +65,7 @@ describe("once", { concurrency: false }, () => {
     });
     assert.deepEqual(await noted(order, "a note", 1, 2), ["a note", 1, 2]);
     assert.deepEqual(await noted(order), ["a note", 1, 2]);
-    // @ts-expect-error: a number is no note.
+    // @ts-expect-error: a number is not a note.
     assert.ok(() => noted(order, 7));
     const nightly = payments.once(<T>(day: T) => [day], { key: () => "nightly" });
     const days: unknown[] = await nightly("monday");
@@ -135,7 +135,7 @@ describe("once", { concurrency: false }, () => {
   });
 
   it("takes the nearest class of an error that belongs to classes in both lists", async () => {
-    // It takes all errors of a library that marks them, also those with a class of their own.
+    // This class matches all errors of a library that marks them, also those with their own class.
     class Marked extends Error {
       static override [Symbol.hasInstance](error: unknown): boolean {
         return error instanceof Error && error.message.startsWith("E:");

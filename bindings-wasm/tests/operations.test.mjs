@@ -1,4 +1,4 @@
-// The driver's operations that a lock needs rarely, on a real server: what the hub receives of each.
+// The driver's operations that a lock rarely needs, on a real server: the inputs that the hub receives from each.
 
 import assert from "node:assert/strict";
 import { clearInterval, setInterval } from "node:timers";
@@ -19,7 +19,7 @@ const FLAGS = { ephemeralSequential: 1, watch: 4, ephemeral: 8 };
 const text = (bytes) => Buffer.from(bytes).toString();
 const bytes = (words) => Buffer.from(words);
 
-/** A driver whose hub only records what it receives. */
+/** A driver whose hub only records its inputs. */
 class Recorder {
   #received = [];
   #notify = () => undefined;
@@ -48,7 +48,7 @@ class Recorder {
     this.driver.start({ put, blame: ignore, broken: ignore, reached: ignore, trouble: ignore, serves: () => true });
   }
 
-  /** Sends a command; its id. */
+  /** Sends a command; returns its id. */
   send(operation, path, { data = "", flags = 0, parts = [] } = {}) {
     this.#id += 1;
     this.driver.send({ type: "command", id: this.#id, operation, path, data: bytes(data), flags, parts });
@@ -56,7 +56,7 @@ class Recorder {
     return this.#id;
   }
 
-  /** What the hub receives next of a command or session: the verb's arguments. */
+  /** Waits for the next input of the hub about a command or a session; returns its arguments. */
   async received(verb, about) {
     const find = () =>
       this.#received.findIndex((one) => one.verb === verb && (about === undefined || one.said[0] === about));
@@ -98,7 +98,7 @@ for (const place of ["the root", "a chroot"]) {
     const directory = `/${unique("operations").replaceAll("/", "-")}`;
     let one;
     let other;
-    // A driver keeps no process alive: that is for the client.
+    // A driver does not keep the process alive: the client does that.
     const alive = setInterval(() => undefined, 1000);
 
     before(async () => {
@@ -139,7 +139,7 @@ for (const place of ["the root", "a chroot"]) {
       const [, , old, first] = await one.received("data", watching);
       assert.deepEqual([text(old), first.version, first.czxid, first.ephemeralOwner], ["old", 0, czxid, 0n]);
       assert.deepEqual([first.mzxid, first.modified], [czxid, first.created]);
-      // The server is on this machine, its clock is ours.
+      // The server is on this machine, so it has the same clock.
       assert.ok(first.created >= early - 1 && first.created <= Date.now() + 1, String(first.created));
       await other.ask("done", "set", path, { data: "new" });
       assert.deepEqual(await one.received("watch", watching), [watching, one.session, "changed"]);
@@ -165,7 +165,7 @@ for (const place of ["the root", "a chroot"]) {
       assert.deepEqual((await one.received("children", watching))[2], []);
       await other.ask("created", "create", `${path}/a`);
       assert.deepEqual(await one.received("watch", watching), [watching, one.session, "changed"]);
-      // A watch of the data and one of the list do not know of each other, and two commands share one.
+      // A watch of the data and a watch of the list are independent, and two commands share one.
       const [get, list, again] = [
         one.send("get", path, { flags: FLAGS.watch }),
         one.send("children", path, { flags: FLAGS.watch }),

@@ -1,4 +1,4 @@
-// The table of options that all languages read: settings that the core accepts, and settings that it refuses.
+// The table of options that all languages share: settings that the core accepts, and settings that it refuses.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const isDuration = (name) => zooKeeperModule().optionType(name) === 1;
 
 const camel = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
 
-/** The row in JavaScript's words: names in camel case, durations in ms. */
+/** The row in JavaScript's form: names in camel case, durations in ms. */
 function data({ server, kind, options }) {
   const entries = Object.entries(options).map(([name, value]) => [
     camel(name),
@@ -23,7 +23,7 @@ function data({ server, kind, options }) {
   return { server, kind, ...Object.fromEntries(entries) };
 }
 
-/** The part of an error's text, with the core's names as JavaScript writes them. */
+/** The part of an error's text, with JavaScript's names instead of the core's. */
 const inOwnWords = (text) => text.replace(/(max|answer|node)_(hold|within|prefix)/g, camel);
 
 const config = (kind, says) => (error) => {

@@ -1,4 +1,4 @@
-// The reason of a refusal is that of the present outage: an earlier one that is over is no reason.
+// The reason of a refusal is the present outage, and never an earlier one that is over.
 
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
@@ -21,7 +21,7 @@ async function refusal(lock, kind = "unreachable") {
   return error;
 }
 
-/** Acquires as soon as the server answers again. */
+/** Acquires as soon as the server replies again. */
 async function recovered(lock) {
   for (const end = performance.now() + 90_000; ;) {
     try {
@@ -32,7 +32,7 @@ async function recovered(lock) {
   }
 }
 
-// Each waits for some seconds until a silent server is one.
+// Each test waits some seconds until the client detects a silent server.
 describe("outages", { concurrency: true }, () => {
   for (const peer of REDIS_PEERS) {
     for (const [way, make] of Object.entries({ "by address": reaching, "given": given })) {

@@ -1,4 +1,4 @@
-/** From each library's errors to outcomes, row by row, with errors that the libraries have really made. */
+/** The outcome for each error of each library, row by row, with real errors of the libraries. */
 
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
@@ -15,10 +15,10 @@ const NOWHERE = "127.0.0.1:1";
 type Classified = { readonly reply: Error } | { readonly failure: string };
 type ClassifyError = (error: unknown) => Classified;
 
-/** A row's work is in a list: what goes wrong before it begins is no error of the library. */
+/** The work of a row is in a list, so that an earlier error is not mistaken for one of the library. */
 type Work = [Promise<unknown>];
 
-/** A module of the package that is no part of its interface. */
+/** A module of the package that is not part of its interface. */
 async function inner<T>(path: string): Promise<T> {
   return (await import(new URL(`../../dist/${path}`, import.meta.url).href)) as T;
 }
@@ -35,7 +35,7 @@ async function classified(classifyError: ClassifyError, work: Promise<unknown>):
 
 afterEach(() => restore());
 
-/** A proxy that has taken a request and holds the answer back. */
+/** A proxy that has received a request and holds back the reply. */
 async function held(
   begin: (at: string) => Promise<() => Promise<unknown>>,
 ): Promise<{ id: string; work: Promise<unknown> }> {
@@ -59,7 +59,7 @@ describe("node-redis", { concurrency: false }, () => {
       "not-sent",
       () => [offline({}).sendCommand(["PING"], { abortSignal: AbortSignal.timeout(20) })],
     ],
-    // The library rejects with it, and with its heirs, what is under way during maintenance, too.
+    // The library also rejects pending commands with it, and with its subclasses, during maintenance.
     ["TimeoutError", "unknown", () => [offline({}).sendCommand(["PING"], { timeout: 20 })]],
     [
       "CommandTimeoutDuringMaintenanceError: under way",
@@ -209,7 +209,7 @@ describe("node-zookeeper-client", { concurrency: false }, () => {
     flags: key === 0 ? 0 : WATCH,
   });
 
-  /** A session on a client, with the results as they come. */
+  /** A session on a client, with a list of the results. */
   async function session(client: ZkClient) {
     const { Session } = await inner<{ Session: Make }>("drivers/zookeeper/session.js");
     const results: Result[] = [];
@@ -288,7 +288,7 @@ describe("node-zookeeper-client", { concurrency: false }, () => {
     };
     await control("pause", "zookeeper");
     send("children", "/");
-    // What a server that sheds load would say: THROTTLEDOP.
+    // The error of an overloaded server: THROTTLEDOP.
     const frame = Buffer.alloc(20);
     frame.writeInt32BE(16, 0);
     frame.writeInt32BE(manager.xid - 1, 4);

@@ -1,4 +1,4 @@
-/** Owners: who holds a lock gets it again without asking the server, on every kind of server. */
+/** Owners: a holder acquires its lock again without a request to the server, on every kind of server. */
 
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
@@ -25,7 +25,7 @@ for (const make of [memory, zooKeeper, nodeRedis]) {
 
     on("hold as often as they like, and a foreign contender waits for the last release", async (a, b, backend) => {
       const name = fresh();
-      // By any lock object, and in every way to acquire.
+      // With any lock object, and with every method to acquire.
       const first = await a.lock(name, { owner }).acquire();
       const lock = a.lock(name, { owner });
       const others = [await held(lock), await lock.acquire({ timeout: 1 }), await lock.acquire()];
@@ -42,7 +42,7 @@ for (const make of [memory, zooKeeper, nodeRedis]) {
         assert.equal((await backend.traces(name)).length, 1);
       }
       const next = b.lock(name, { owner }).acquire();
-      // The first of them has no part of its own.
+      // The first grant has no special role.
       for (const grant of grants.slice(0, -1)) {
         await grant.release();
         assert.deepEqual([grant.isValid, grant.remaining], [false, 0]);
@@ -82,13 +82,13 @@ for (const make of [memory, zooKeeper, nodeRedis]) {
       for (const refused of [lock.acquire(), lock.tryAcquire(), lock.using(() => undefined)]) {
         await assert.rejects(refused, isMisuse("busy", new RegExp(`: ${name}: .*use another owner`)));
       }
-      // A waiter that gives up blocks no other waiter.
+      // A waiter that is cancelled blocks no other waiter.
       controller.abort(new Error("enough"));
       const again = lock.acquire();
       await assert.rejects(waiting, /enough/);
       await grant.release();
       await (await within(SOON, "the lock", again)).release();
-      // Nor does who is refused.
+      // A refused contender does not block other waiters either.
       const other = await b.lock(name).acquire();
       assert.equal(await lock.tryAcquire(), null);
       assert.equal(await lock.acquire({ timeout: BRIEF }), null);
@@ -114,7 +114,7 @@ for (const make of [memory, zooKeeper, nodeRedis]) {
 
     on("learn of a loss in all their holds", async (a, b) => {
       const name = fresh();
-      // The settings of the first acquire hold.
+      // The settings of the first acquire are valid for all.
       const first = await a.lock(name, { owner, maxHold: 2000 }).acquire();
       const gone = await a.lock(name, { owner }).acquire();
       const grants = [first, await a.lock(name, { owner, maxHold: 60_000 }).acquire()];
@@ -143,7 +143,7 @@ for (const make of [memory, zooKeeper, nodeRedis]) {
       // No timer runs meanwhile.
       const until = performance.now() + 40;
       while (performance.now() < until);
-      // It has no limit: a busy machine may take longer than the first one's before it looks at the grant.
+      // This acquire has no `maxHold`: a busy machine may need longer than that of the first one to check the grant.
       const next = await a.lock(name, { owner }).acquire();
       assert.ok(next.isValid && next.fence !== null && first.fence !== null && next.fence > first.fence);
       assert.equal((await within(SOON, "the loss", first.lost)).kind, "max-hold");
@@ -235,7 +235,7 @@ for (const make of [memory, zooKeeper]) {
       }
       assert.equal(reading.isValid, true);
       assert.equal((await reader.contenders()).length, 1);
-      // Nothing has been sent: no writer stands in the way of other readers.
+      // The client sent nothing: no writer blocks other readers.
       await (await held(b.readWriteLock(name).reader)).release();
       await reading.release();
       await (await held(writer)).release();
@@ -279,7 +279,7 @@ describe("owners and their server", { concurrency: false }, () => {
         const lock = client.lock(name, { owner, ...(server === "redis-1" && { ttl: 60_000 }) });
         const requests = async () => {
           const { by_kind: kinds = {} } = await control("proxy-count", id);
-          // The session is confirmed by the clock.
+          // The client confirms the session by its clock.
           return Object.entries(kinds).filter(([kind]) => kind !== "sync" && kind !== "ping");
         };
         const first = await lock.acquire();
@@ -326,7 +326,7 @@ async function forgetful(client: Client, name: string): Promise<Grant> {
   return lock.acquire();
 }
 
-/** Gives the garbage collector and the finalizers their turns. */
+/** Runs the garbage collector and the finalizers. */
 async function collect(): Promise<void> {
   for (let turn = 0; turn < 10; turn++) {
     await new Promise((resolve) => setImmediate(resolve));

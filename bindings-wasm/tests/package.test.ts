@@ -1,4 +1,4 @@
-/** The package as it is shipped: its size, its entry in a world without Node.js, and what keeps a process alive. */
+/** The package as it is shipped: its size, its use without Node.js, and the calls that keep a process alive. */
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -22,7 +22,7 @@ const { clockOf } = (await import(new URL("../../dist/clock.js", import.meta.url
   clockOf: (steady: Source, wall: Source, uptime: Source | null) => Source;
 };
 
-/** Runs a program in a process of its own, which has to end by itself. */
+/** Runs a program in a separate process, which has to end by itself. */
 async function program(text: string): Promise<{ readonly said: string }> {
   const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", text], {
     cwd: root,
@@ -31,7 +31,10 @@ async function program(text: string): Promise<{ readonly said: string }> {
   return { said: stdout.trim() };
 }
 
-/** What the modules may weigh, gzipped, in KiB: one for each kind of server, and the server behind `memory:`. */
+/**
+ * The size limits of the modules, gzipped, in KiB: one for each kind of server, and one for the server behind
+ * `memory:`.
+ */
 const LIMITS = { zookeeper: 104, redis: 72, memory: 24 };
 
 describe("package", { concurrency: false }, () => {
@@ -204,7 +207,7 @@ describe("package", { concurrency: false }, () => {
   });
 });
 
-/** In a function of its own, so that no variable keeps the grant. */
+/** A separate function, so that no variable refers to the grant. */
 async function drop(client: Client, name: string): Promise<void> {
   await client.lock(name).acquire();
 }
@@ -225,12 +228,12 @@ describe("clock", () => {
     assert.equal(now(), 1000);
     wall -= 7_200_000;
     assert.equal(now(), 1000);
-    // A suspend of ten seconds: the steady clock has stood still.
+    // A suspend of ten seconds: the steady clock stopped.
     wall += 10_000;
     up += 10_000;
     const after = now();
     assert.ok(after >= 11_000 && after < 11_100, String(after));
-    // It is noticed too when the wall clock has not moved, or has been set back.
+    // The clock also notices it if the wall clock has not moved, or was set back.
     up += 5000;
     steady += 300;
     up += 300;

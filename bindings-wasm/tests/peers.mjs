@@ -67,20 +67,20 @@ export const REDIS_PEERS = [
   },
 ];
 
-/** An address as the drivers take it. */
+/** An address in the form that the drivers accept. */
 export function placeOf(at) {
   const [host, port] = at.split(":");
   return { host, port: Number(port), database: 0, credentials: { user: "", password: "" } };
 }
 
-/** A client of ours at an address, which makes its connections with that library; it ends with the test. */
+/** A fencepost client at an address, which makes its connections with that library; it ends with the test. */
 export function reaching(t, peer, at, connectTimeout) {
   const client = new Client(new RedisDriver(peer.at(placeOf(at)), null, at), { connectTimeout });
   t.after(() => client.close().catch(() => undefined));
   return client;
 }
 
-/** A client of ours on a connection of that library; both end with the test. */
+/** A fencepost client on a connection of that library; both end with the test. */
 export async function given(t, peer, at) {
   const [own, end] = await peer.make(at);
   const client = fromRedis(own);

@@ -1,4 +1,5 @@
-// The oldest and the newest version of every client library do what the client needs, and other objects of theirs are refused by name.
+// The oldest and the newest version of every client library work, and the client refuses other objects of these
+// libraries with an error that names them.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -33,7 +34,7 @@ test("the rows are the oldest version that package.json allows, and the newest t
   }
 });
 
-/** Waits until a client listens for the release of a lock. Gives an operator's client. */
+/** Waits until a client listens for the release of a lock. Returns an operator's client. */
 async function listens(t, at, name) {
   const operator = await createClient({ url: `redis://${at}` }).connect();
   t.after(() => operator.destroy());
@@ -98,7 +99,7 @@ for (const peer of REDIS_PEERS) {
   test(`${row}: a mistake in a program is an error at once, and not repeated`, async (t) => {
     const client = await given(t, peer, address("FENCEPOST_REDIS"));
     const [own, end] = await peer.make(address("FENCEPOST_REDIS"));
-    // A client whose methods take other arguments than ours, as those of an untested version may.
+    // A client whose methods expect other arguments, as in an untested version.
     let calls = 0;
     const other = (...parameters) => {
       calls += 1;
@@ -124,7 +125,10 @@ for (const peer of REDIS_PEERS) {
   });
 }
 
-/** What the client does with a subscription, and when it fails: how a library with other methods would fail there. */
+/**
+ * The steps of the client with a subscription. Each function makes a library with other methods, which fails at that
+ * step.
+ */
 const MISTAKES = {
   subscribe: (strange) => ({ subscribe: strange }),
   unsubscribe: (strange) => ({ unsubscribe: strange }),
@@ -195,7 +199,7 @@ describe("a mistake of a client library", { concurrency: true }, () => {
           await assert.rejects(within(acquireOf(broken, name), "the refusal"), mistake);
           assert.equal(calls, 1);
           await within(
-            // A lock that is held when nothing is asked any more stays for its lease.
+            // When the client sends nothing more, a held lock stays until its lease ends.
             broken.close().catch((error) => assert.ok(error.code === 503 || mistake(error), String(error))),
             "the end",
           );
@@ -208,7 +212,7 @@ describe("a mistake of a client library", { concurrency: true }, () => {
   }
 });
 
-/** An acquire of a client that may refuse to give a lock at all. */
+/** An acquire of a client whose `lock` may already throw. */
 async function acquireOf(client, name) {
   return client.lock(name).acquire();
 }

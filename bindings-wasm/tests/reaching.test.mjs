@@ -1,4 +1,4 @@
-// Servers that are not there, or do not answer: a waiter gets the reason, and closing takes no time.
+// Servers that do not exist or do not reply: a waiter gets the reason, and a close takes no time.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -15,7 +15,7 @@ import { address, unique, within } from "./servers.mjs";
 import { withSentinel } from "./support/redis-processes.mjs";
 import { relay } from "./support/relay.mjs";
 
-/** A server that accepts connections and says nothing. */
+/** A server that accepts connections and sends nothing. */
 async function silent(t) {
   const sockets = new Set();
   const server = net.createServer((socket) => {
@@ -119,7 +119,7 @@ test("zk: a given client whose server is not there: the error has a reason", asy
   await isUnreachable(client, /the given client has no session/);
 });
 
-/** A server of the web. */
+/** A web server. */
 async function web(t) {
   const server = http.createServer((_request, response) => response.end("hello")).listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -132,7 +132,7 @@ async function web(t) {
 
 const NO_ANSWER = /not answered/;
 
-/** What is at an address, and what the cause of the refusal says, by the libraries where they say it in their own words. */
+/** The kind of server at an address, and the text in the cause of the refusal, by library if the libraries differ. */
 const ELSEWHERE = [
   ["a wrong port", () => NOWHERE, { redis: /ECONNREFUSED/, ioredis: /ECONNREFUSED/, zk: /ECONNREFUSED/ }],
   [
@@ -147,9 +147,9 @@ const ELSEWHERE = [
 ];
 
 /**
- * Waits for the refusal of an acquire. While many clients load their libraries, a busy machine's event loop may stand
- * still for the whole time to connect. Then the refusal has no cause, or the library's own timeout. A later refusal has
- * the expected cause.
+ * Waits for the refusal of an acquire. While many clients load their libraries, a busy machine's event loop may be
+ * blocked for the whole time to connect. Then the refusal has no cause, or the library's own timeout. A later refusal
+ * has the expected cause.
  */
 async function refusal(acquire, cause) {
   for (let times = 1; ; times++) {
@@ -261,7 +261,7 @@ for (const [scheme, variable] of [
       ]) {
         const client = await connect(`${scheme}://${at}`);
         await before(client);
-        // Less than the time that a close has for answers: there is no server to answer.
+        // Less than the time that a close waits for replies: there is no server that could reply.
         await within(client.close(), "the end", 4000);
       }
     }
@@ -274,7 +274,7 @@ test("zk: a connection that a server has accepted and does not answer is made ag
   t.after(() => client.close());
   const grant = await within(client.lock(unique("handshake")).acquire(), "the grant");
   const { signal } = grant;
-  // What a server that starts does: it ends the old connections, accepts the next one, and leaves it without an answer.
+  // A server that starts does this: it ends the old connections, accepts the next one, and does not reply on it.
   between.mute(true);
   const before = between.accepted;
   between.silence();

@@ -1,4 +1,4 @@
-/** What ZooKeeper has besides the plain lock: in memory, which is a model of it, and on the real server. */
+/** ZooKeeper's other kinds of locks: in memory, which is a model of ZooKeeper, and on the real server. */
 
 import assert from "node:assert/strict";
 import { after, before, describe, it } from "node:test";
@@ -36,7 +36,7 @@ for (const make of [memory, zooKeeper]) {
           return grant;
         };
         const writing = other.writer.acquire().then(noted("writer"));
-        // No reader gets the lock behind a writer that waits.
+        // No later reader gets the lock before a writer that waits.
         await eventually(SOON, "the writer in the line", async () => {
           const grant = await one.reader.tryAcquire();
           await grant?.release();
@@ -171,7 +171,7 @@ for (const make of [memory, zooKeeper]) {
     on("breaks a holder, and a waiter", async (a, b) => {
       const name = fresh();
       const lock = b.lock(name);
-      // A contender that cannot be asked looks at its node only when the session is confirmed: in memory, every 20 s.
+      // A contender that is not revocable checks its node only when the session is confirmed: in memory, every 20 s.
       const grant = await a.lock(name, { revocable: true }).acquire();
       const next = lock.acquire();
       const [holder] = await lock.contenders();
@@ -179,7 +179,7 @@ for (const make of [memory, zooKeeper]) {
       await lock.breakContender(holder);
       assert.equal((await within(SOON, "the loss", grant.lost)).kind, "deleted");
       const granted = await within(SOON, "the lock", next);
-      // Its node alone is not enough: another fence is another contender.
+      // The node alone is not enough to identify it: another fence means another contender.
       const [now] = await lock.contenders();
       assert.equal(now?.fence, granted.fence);
       assert.ok(now);
@@ -241,7 +241,7 @@ for (const make of [memory, zooKeeper]) {
       const next = turned.acquire();
       await grant.release();
       await (await within(SOON, "both locks", next)).release();
-      // One of them is in other hands: none is taken, and nothing stays behind.
+      // Another client holds one of them: the client gets none of them, and leaves no nodes.
       const single = await a.lock(other).acquire();
       assert.equal(await turned.tryAcquire(), null);
       const beside = await a.lock(one).acquire({ timeout: SOON });
@@ -345,7 +345,7 @@ describe("recipes on ZooKeeper's nodes", { concurrency: false }, () => {
     const grant = await client.lock(name, { revocable: true }).acquire();
     const asked = grant.revokeRequested;
     const node = await only(`/recipes/${name}`);
-    // As Curator's Revoker writes it.
+    // In the form of Curator's Revoker.
     await zk((done) => operator.setData(node, Buffer.from("__REVOKE__"), done as never));
     await within(SOON, "the revocation request", asked);
     assert.equal(grant.isRevokeRequested, true);
@@ -361,7 +361,7 @@ describe("recipes on ZooKeeper's nodes", { concurrency: false }, () => {
     await zk((done) => operator.create(`/recipes/${name}`, readOnly, done as never));
     const refused = (error: unknown) => error instanceof Refused && error.kind === "no-permission";
     const { reader, writer } = client.readWriteLock(name);
-    // A semaphore has directories of its own below its name.
+    // A semaphore has its own directories below its name.
     for (const lock of [client.lock(name), reader, writer, client.election(name), client.semaphore(name, 2)]) {
       await assert.rejects(within(SOON, "the refusal", lock.acquire()), refused);
     }

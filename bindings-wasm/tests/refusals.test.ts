@@ -1,4 +1,4 @@
-/** What the world refuses: a clear error, with the library's own as its cause. */
+/** Refusals by servers and libraries: a clear error, with the library's error as its cause. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -67,7 +67,7 @@ describe("refusals", { concurrency: false }, () => {
       within(SOON, "the end", client.close()),
       (error) => error instanceof CleanupIncomplete && error.count === 1,
     );
-    // The first close has said it.
+    // The first close has reported it.
     await client.close();
     assert.equal(await operator.exists(name), 1);
     await operator.del(name);
@@ -83,7 +83,7 @@ describe("refusals", { concurrency: false }, () => {
     try {
       await eventually(SOON, "a server that listens", () => existsSync(path));
       const nodeRedis = createClient({ socket: { path, tls: false } });
-      // The file is there before the server accepts connections: until then this client tries again.
+      // The file exists before the server accepts connections: until then this client retries.
       nodeRedis.on("error", () => undefined);
       await nodeRedis.connect();
       const own = [nodeRedis, new Redis(path, { retryStrategy: () => null })] as const;
@@ -209,7 +209,7 @@ describe("refusals", { concurrency: false }, () => {
   it("ZooKeeper: nodes with rights of the caller's choice", async () => {
     const acl = [{ permissions: 31, scheme: "digest", id: "shop:hF/Y4gqLwzF1B8NVoPEyUSIqkg8=" }];
     const client = later(await connect(`zk://${address("FENCEPOST_ZOOKEEPER")}?session_timeout=${SESSION}`, { acl }));
-    // The client has not logged in as the shop: the nodes that it makes are not its own to list.
+    // The client has not logged in as the shop, so it may not list the nodes that it creates.
     await assert.rejects(within(SOON, "the refusal", client.lock(fresh()).acquire()), refused("no-permission"));
   });
 

@@ -1,4 +1,4 @@
-// The package as it is shipped, in each runtime, and what tools that check packages say of it.
+// The package as it is shipped, in each runtime, and the reports of tools that check packages.
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
@@ -23,7 +23,7 @@ after(() => place.remove());
 
 const write = (name, text) => writeFile(join(place.folder, name), text);
 
-/** Takes a lock, and says so. */
+/** Acquires a lock, and reports it. */
 const LOCKS = `
 async function locks(connect, url = "memory:", name = "stock/42") {
   const client = await connect(url);
@@ -35,7 +35,10 @@ async function locks(connect, url = "memory:", name = "stock/42") {
 }
 `;
 
-/** Both ways in, in one program: clients of one `memory:NAME` exclude each other, and errors are of one class. */
+/**
+ * `import` and `require` in one program: clients of one `memory:NAME` exclude each other, and errors have the same
+ * class.
+ */
 const BOTH = `
 import { createRequire } from "node:module";
 import { ConfigError, Client, connect } from "fencepost";
@@ -53,7 +56,7 @@ await two.close();
 
 test("Node.js before it could require modules: import and require share one copy", async () => {
   await write("both.mjs", BOTH);
-  // The oldest version does not know the flag, and has never done so.
+  // The oldest version does not know this flag, and cannot require ECMAScript modules.
   const flags = ["--no-experimental-require-module"].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
   const { stdout } = await run(process.execPath, [...flags, "both.mjs"], { cwd: place.folder });
   assert.equal(stdout.trim(), "true true true true");
@@ -98,7 +101,7 @@ async function deno(folder, program, ...permissions) {
   return (await tool("deno", [...flags, program], { cwd: folder, env })).stdout.trim();
 }
 
-/** A folder with the package, its client library for Redis, and a program that takes a lock there. */
+/** A folder with the package, its client library for Redis, and a program that acquires a lock on Redis. */
 async function onRedis() {
   const folder = join(place.folder, "redis");
   const packages = join(folder, "node_modules");
@@ -120,7 +123,7 @@ test("Bun: a lock on Redis", async () => {
 });
 
 test("Deno: a lock on Redis", async () => {
-  // node-redis reads variables of its own.
+  // node-redis reads these variables.
   const variables = "--allow-env=REDIS_DEBUG_MAINTENANCE,REDIS_EMIT_DIAGNOSTICS";
   const permissions = ["--allow-net=127.0.0.1", "--allow-sys", variables];
   assert.equal(await deno(await onRedis(), "main.mjs", ...permissions), "bigint null");
@@ -199,7 +202,7 @@ test("arethetypeswrong finds nothing wrong", async () => {
     "--entrypoints",
     ...entries,
   ]);
-  // The resolution node10 knows no exports, and so no subpaths. The entry itself can be had there.
+  // The resolution node10 does not support exports, and so finds no subpaths. It finds only the main entry.
   const known = ({ resolutionKind, entrypoint }) => resolutionKind !== "node10" || entrypoint === ".";
   assert.deepEqual(Object.values(JSON.parse(stdout).problems).flat().filter(known), []);
 });

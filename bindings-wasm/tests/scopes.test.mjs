@@ -1,4 +1,5 @@
-// Idempotent operations on the hub: the table of scopes that all languages read, and results of any bytes on a real Redis, through each client library.
+// Idempotent operations on the hub: the table of scopes that all languages share, and results with any bytes on a real
+// Redis, through each client library.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -14,7 +15,7 @@ import { address, unique, within } from "./servers.mjs";
 const rows = JSON.parse(readFileSync(new URL("../../tests/scopes.json", import.meta.url), "utf8"));
 const camel = (name) => name.replace(/_(.)/g, (_, letter) => letter.toUpperCase());
 
-/** A row's options in JavaScript's words: names in camel case, durations in ms. */
+/** A row's options in JavaScript's form: names in camel case, durations in ms. */
 function data({ options }) {
   const isMicros = (name, value) => redisModule().optionType(name) === 1 && typeof value === "number";
   const entries = Object.entries(options).map(([name, value]) => [
@@ -38,7 +39,7 @@ for (const row of rows) {
       const settings = new Scope(data(row)).claim("order-17", bytes("print"));
       assert.equal(new Hub("redis").open(0, settings, randomBytes(16)), 1);
     } else {
-      // Durations are in ms here, and the error for a text says so.
+      // Durations are in ms here, and so is the error's text.
       const said = says
         .replace("whole microseconds", "milliseconds")
         .replace("a claim on Redis has renew", "renew, margin");
@@ -99,10 +100,13 @@ test("only a claim can be completed or left", () => {
   }
 });
 
-/** All values of a byte, in an order in which they are no text. */
+/** All values of a byte, in an order that is not valid UTF-8. */
 const ALL = Uint8Array.from({ length: 256 }, (_, value) => 255 - value);
 
-/** Every way of a command to a server: our own connection of each library, and the program's own of node-redis. */
+/**
+ * All ways of a command to a server: fencepost's own connection with each library, and the program's connection of
+ * node-redis.
+ */
 const WAYS = REDIS_PEERS.map((peer) => [
   `${peer.package} ${peer.age}`,
   async (t) => {

@@ -1,5 +1,5 @@
-// Redis Sentinel with the program's own client of ioredis: which sentinels the driver's own connections ask, and what
-// they leave.
+// Redis Sentinel with the program's own client of ioredis: which sentinels the driver's own connections ask, and that
+// no connections are left.
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
@@ -26,7 +26,7 @@ function place(at) {
   return { host, port: Number(port) };
 }
 
-/** A program's client. It connects when the test asks for that. */
+/** A program's client. It connects when the test requests it. */
 async function own(t, peer, sentinels, options) {
   const { Redis = (await import(peer.as)).default } = await import(peer.as);
   const client = new Redis({ sentinels, name: "stock", lazyConnect: true, ...options });
@@ -54,7 +54,7 @@ async function until(what, ask) {
   }
 }
 
-/** Sentinels that accept connections and never answer. */
+/** Sentinels that accept connections and never reply. */
 async function silent(t, sentinel, count) {
   const relays = await Promise.all(Array.from({ length: count }, () => relay(t, text(sentinel))));
   for (const one of relays) {

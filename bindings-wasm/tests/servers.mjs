@@ -1,4 +1,4 @@
-// The real servers of tests/servers: where they are, and how to break them.
+// The real servers of tests/servers: their addresses, and their control port.
 
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ export function address(variable) {
   return found;
 }
 
-/** Says one line to the control port, and gives its answer. */
+/** Sends one line to the control port, and returns its reply. */
 export async function control(line) {
   const [host, port] = address("FENCEPOST_SERVERS").split(":");
   const socket = createConnection({ host, port: Number(port) });
@@ -33,14 +33,14 @@ export async function control(line) {
 /** A name that no other test uses. */
 export const unique = (name) => `js/${name}/${randomUUID()}`;
 
-/** Every backend, by the address that a user would give. */
+/** Every backend, with the address for `connect`. */
 export const backends = {
   "memory:": () => `memory:${randomUUID()}`,
   "zk:": () => `zk://${address("FENCEPOST_ZOOKEEPER")}?session_timeout=10000`,
   "redis:": () => `redis://${address("FENCEPOST_REDIS")}`,
 };
 
-/** Bounds a wait: nothing here takes nearly as long. */
+/** Limits a wait. No test needs nearly as long. */
 export function within(promise, what, limit = 90_000) {
   let timer;
   const late = new Promise((_, reject) => {

@@ -13,7 +13,7 @@ import { relay } from "./support/relay.mjs";
 
 const named = ({ package: name, age }) => `${name}, ${age} version`;
 
-/** Connections of our own: by address, or in place of a client of ioredis. */
+/** Connections that fencepost makes: by address, or in place of a client of ioredis. */
 const WAYS = {
   "by address": (t, at) => connectAt(t, at),
   ...Object.fromEntries(REDIS_PEERS.map((peer) => [`${named(peer)}, by address`, (t, at) => reaching(t, peer, at)])),
@@ -25,7 +25,7 @@ const WAYS = {
   ),
 };
 
-/** ... and those of the caller's that commands go out on. */
+/** The same, and the caller's connections that carry commands. */
 const ALL_WAYS = {
   ...WAYS,
   ...Object.fromEntries(
@@ -56,7 +56,8 @@ async function until(what, ask) {
   }
 }
 
-// Each has a relay of its own, and waits most of its time. All at once, their connections would take longer than a client waits for one.
+// Each test has its own relay, and mostly waits. If all tests ran at once, their connections would take longer than a
+// client waits for one.
 describe("silence", { concurrency: 8 }, () => {
   for (const [way, make] of Object.entries(WAYS)) {
     test(`${way}: a silent connection is given up, and another one is made`, async (t) => {
@@ -93,7 +94,8 @@ describe("silence", { concurrency: 8 }, () => {
       const grant = await holder.lock(name, options).acquire();
       const confirmed = between.passed(channel);
       const waiting = client.lock(name, options).acquire();
-      // The server counts a subscription before the client knows of it: one without a confirmation has failed, and has no heartbeat.
+      // The server counts a subscription before the client has its confirmation. A subscription without a confirmation
+      // has failed, and has no heartbeat.
       await within(confirmed, "the confirmation");
       const before = between.accepted;
       between.silence();
@@ -186,10 +188,13 @@ for (const [way, make] of Object.entries(WAYS)) {
   });
 }
 
-/** Has the second server follow the first one, with its data: a failover. `before` gives keys. Gives the operators' clients of both. */
+/**
+ * Makes a failover: the second server gets the first one's data and takes its place. `before` creates keys. Returns the
+ * operators' clients of both.
+ */
 async function failover(t, before) {
   const servers = [];
-  // Before the operators' clients end: what is registered first comes first.
+  // This runs before the operators' clients end, because functions run in the order in which they are registered.
   t.after(async () => {
     for (const one of servers) {
       await one.sendCommand(["REPLICAOF", "NO", "ONE"]);
@@ -212,7 +217,7 @@ for (const [way, make] of Object.entries(WAYS)) {
   test(`${way}: a failover costs no grant, and a waiter listens to the new server`, async (t) => {
     const relays = [await relay(t, address("FENCEPOST_REDIS_2")), await relay(t, address("FENCEPOST_REDIS_2"))];
     const [client, holder] = [await make(t, relays[0].address), await make(t, relays[1].address)];
-    // No waiter asks by itself in this time: only a message wakes it.
+    // No waiter polls within this time: only a message wakes it.
     const options = { ttl: 600_000, poll: 500_000 };
     const [kept, waited] = [unique("kept"), unique("waited")];
     const channel = `{${waited}}:released`;

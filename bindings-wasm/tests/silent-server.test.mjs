@@ -1,4 +1,5 @@
-// ZooKeeper servers that fall silent without closing their connections: others of the address take over, and no grant is lost.
+// ZooKeeper servers that become silent without closing their connections: the client uses another server of the
+// address, and no grant is lost.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -14,7 +15,7 @@ const SESSION = 15_000;
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Waits until the session of a grant has been proved once more. */
+/** Waits until the session of a grant is confirmed once more. */
 async function proved(grant) {
   const end = performance.now() + 90_000;
   for (let before = grant.remaining; ; await pause(2)) {
@@ -27,7 +28,7 @@ async function proved(grant) {
   }
 }
 
-/** Two servers, of which the one that the client is connected to falls silent so long after a proof. */
+/** Two servers. The one to which the client is connected becomes silent `after` ms after a confirmation. */
 async function fallsSilent(t, after) {
   const at = address("FENCEPOST_ZOOKEEPER");
   const relays = [await relay(t, at), await relay(t, at)];
@@ -50,7 +51,7 @@ async function fallsSilent(t, after) {
   const lost = await Promise.race([grant.lost, pause((3 / 2) * SESSION)]);
   assert.equal(lost, undefined, `${after} ms: ${lost}`);
   assert.ok(grant.isValid);
-  // The silent one was not asked again.
+  // The client did not connect to the silent server again.
   assert.deepEqual([silent.accepted, next.accepted], [1, 1]);
   assert.equal(await other.lock(ours).tryAcquire(), null);
   await held.release();
@@ -61,7 +62,7 @@ async function fallsSilent(t, after) {
   await free.release();
 }
 
-// Two probes are a third of the session's timeout apart.
+// The time between two confirmations is a third of the session's timeout.
 const PHASES = [0, 2400, 4650];
 
 test("a server that falls silent costs no grant", (t) =>

@@ -1,4 +1,4 @@
-/** Locks that are one node, without a line: in memory, which is a model of ZooKeeper, and on the real server. */
+/** Locks that are one node, without a queue: in memory, which is a model of ZooKeeper, and on the real server. */
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";

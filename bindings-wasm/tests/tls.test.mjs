@@ -1,4 +1,4 @@
-// Redis by TLS: who is trusted, and that nothing goes past it.
+// Redis with TLS: the trusted certificates, and no connection without TLS.
 
 import assert from "node:assert/strict";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -29,7 +29,7 @@ async function operator(t) {
   return client;
 }
 
-/** The caller's own clients, which know whom to trust. */
+/** The caller's own clients, which have the trusted certificates. */
 const own = {
   "node-redis": async (at, ca) => {
     const client = createClient({ url: at, socket: { ca, reconnectStrategy: false } });
@@ -44,7 +44,7 @@ const own = {
   },
 };
 
-/** A lock is held, excludes, and goes to who waits, by a message. */
+/** Checks that a held lock excludes, and that a message passes it to a waiter. */
 async function handOver(t, mine, theirs) {
   const name = unique("tls");
   const bare = await operator(t);
@@ -123,7 +123,7 @@ test("a file of certificates that is none", async (t) => {
 
 test("TLS and no TLS do not mix", async () => {
   const inTheClear = url().replace("rediss:", "redis:").split("?")[0];
-  // Such a server waits for the rest of what it takes for a command: closing has to leave that.
+  // Such a server waits for the rest of an incomplete command: a close must not wait for it.
   const toTheClear = `rediss://${address("FENCEPOST_REDIS")}`;
   for (const at of [inTheClear, toTheClear]) {
     const client = await connect(at, { connectTimeout: 3000 });

@@ -1,4 +1,5 @@
-// Connected objects of the client libraries that are no client of one server: each is refused by name, and goes on working for its program.
+// Connected objects of the client libraries that are not a client of one server: the error names each of them, and the
+// object still works for its program.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -17,7 +18,7 @@ import { ConfigError, fromRedis } from "../dist/index.js";
 import { address, unique } from "./servers.mjs";
 import { withCluster, withSentinel } from "./support/redis-processes.mjs";
 
-/** Refuses an object, which then carries out what it is asked. */
+/** Checks that an object is refused, and that it still works afterwards. */
 async function refused(object, why, ask) {
   assert.throws(
     () => fromRedis(object),
@@ -29,7 +30,7 @@ async function refused(object, why, ask) {
 
 const quietly = (client) => client.on("error", () => undefined);
 
-/** Has a client write and read. */
+/** Checks that a client can write and read. */
 async function works(own) {
   const key = unique("works");
   await own.set(key, "yes");

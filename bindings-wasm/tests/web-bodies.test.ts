@@ -1,4 +1,4 @@
-/** Empty bodies whose length is not announced, as the middleware for Node.js reads them and puts them back. */
+/** Empty bodies without a `Content-Length`: the middleware for Node.js reads them and puts them back. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -22,7 +22,7 @@ const LIMIT = 90_000;
 type When = "with the head" | "before the middleware" | "after the middleware has begun to read";
 const WHENS: readonly When[] = ["with the head", "before the middleware", "after the middleware has begun to read"];
 
-/** Lets the client send the end of its request when it should come. */
+/** Makes the client send the end of its request at the chosen time. */
 class Course {
   readonly when: When;
   readonly #goOn = new Moment();
@@ -31,7 +31,7 @@ class Course {
     this.when = when;
   }
 
-  /** What the server does before the middleware. */
+  /** The server's middleware before fencepost's. */
   readonly before = async (request: IncomingMessage) => {
     if (this.when === "before the middleware") {
       this.#goOn.happen();

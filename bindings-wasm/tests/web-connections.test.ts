@@ -1,4 +1,4 @@
-/** Connections that end before their response, or that go on after it. */
+/** Connections that end before their response, or that are used again after it. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -109,7 +109,7 @@ eachExpress("connections", (servers) => {
   });
 
   it("leaves the claim of a response that the server destroys", async () => {
-    // They are referred to, so that it is not the garbage collector who leaves them.
+    // The list refers to the claims, so that the garbage collector does not find them.
     const claims: (Claim | null)[] = [];
     const { order } = await servers.serving((request, response) => {
       claims.push(claimOf(request));
@@ -131,7 +131,7 @@ eachExpress("connections", (servers) => {
     ["whose request the handler destroys with an error", (request) => void request.destroy(new Error("broken"))],
   ] as const satisfies [string, (request: Request, response: Response) => void][]) {
     it(`leaves the claim of a response ${what}`, async () => {
-      // They are referred to, so that it is not the garbage collector who leaves them.
+      // The list refers to the claims, so that the garbage collector does not find them.
       const claims: (Claim | null)[] = [];
       const { order, middleware } = await servers.serving((request, response) => {
         if (claims.push(claimOf(request)) > 1) {
@@ -211,7 +211,7 @@ eachExpress("connections", (servers) => {
     await received(socket, / 200 OK[^]*done$/);
     socket.write(order.bytes("x".repeat(21)));
     await received(socket, / 413 [^]*body-too-large[^]*}$/);
-    // More than the connection takes before a reader takes it.
+    // More than the connection buffers before the server reads it.
     socket.write(order.chunked("x".repeat(10_000_000)));
     await received(socket, / 413 [^]*body-too-large[^]*}$/);
     socket.write(order.bytes("x".repeat(10)));
@@ -223,7 +223,7 @@ eachExpress("connections", (servers) => {
     // By key: the claims may be granted in another order than that of the requests.
     const responses = new Map<unknown, Response>();
     const both = new Moment<Socket>();
-    /** How the server itself listens to the connection. */
+    /** The server's own `on` of the connection. */
     const ownOf = (connection: Socket): unknown => Object.getOwnPropertyDescriptor(connection, "on")?.value;
     let own: unknown;
     const { order } = await servers.serving(
@@ -250,7 +250,7 @@ eachExpress("connections", (servers) => {
     await received(socket, /first/);
     responses.get(second.key)?.end("second");
     await received(socket, /second/);
-    // The client may have the response before the server knows that it has gone out.
+    // The client may have the response before the server knows that it was sent.
     await eventually(LIMIT, "the end of listening", () => ownOf(other) === own);
     socket.destroy();
   });

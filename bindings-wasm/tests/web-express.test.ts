@@ -1,4 +1,4 @@
-/** The middleware for Express, where it differs from others: tests/http has what all of them do. */
+/** The middleware for Express, where it differs from others: tests/http tests the common behaviour. */
 
 import assert from "node:assert/strict";
 import { it } from "node:test";

@@ -1,4 +1,4 @@
-/** The middleware for Fastify, where it differs from others: tests/http has what all of them do. */
+/** The middleware for Fastify, where it differs from others: tests/http tests the common behaviour. */
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -161,7 +161,7 @@ describe("Fastify", { concurrency: false }, () => {
   });
 
   it("leaves the claim of a stream that fails, and of a handler that writes by itself", async () => {
-    // They are referred to, so that it is not the garbage collector who leaves them.
+    // The list refers to the claims, so that the garbage collector does not find them.
     const claims: (Claim | null)[] = [];
     const failing = async function* () {
       yield "piece";
@@ -189,7 +189,7 @@ describe("Fastify", { concurrency: false }, () => {
       statuses = [...statuses, status];
       return text === "by itself";
     });
-    // What fails while it is held back is an error as any other.
+    // A failure while the body is held back is reported as any other error.
     assert.ok(statuses.includes(500));
     await eventually(LIMIT, "the last run", async () => (await order.post()).text === "done");
     assert.deepEqual(

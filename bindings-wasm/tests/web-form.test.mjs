@@ -1,4 +1,4 @@
-// The examples of the HTTP format that all languages read.
+// The examples of the HTTP format that all languages share.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

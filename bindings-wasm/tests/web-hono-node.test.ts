@@ -1,4 +1,4 @@
-/** Hono on `@hono/node-server`, which takes the place of the global `Response`: so these tests have a process of their own. */
+/** Hono on `@hono/node-server`, which replaces the global `Response`: so these tests run in a separate process. */
 
 import assert from "node:assert/strict";
 import type { Server, ServerResponse } from "node:http";
@@ -51,7 +51,7 @@ for (const [what, failOpen] of [
     const first = order.post();
     await eventually(LIMIT, "the first run", () => responses.length === 1);
     if (!failOpen) {
-      // The claim is the handler's as long as it writes.
+      // The handler keeps the claim as long as it writes.
       assert.equal((await order.post()).status, 409);
     }
     responses[0]?.end("and done");

@@ -1,4 +1,4 @@
-/** The middleware for Hono, where it differs from others: tests/http has what all of them do. */
+/** The middleware for Hono, where it differs from others: tests/http tests the common behaviour. */
 
 import assert from "node:assert/strict";
 import { after, before, beforeEach, describe, it } from "node:test";
@@ -31,7 +31,7 @@ describe("Hono", { concurrency: false }, () => {
   });
   after(() => client.close());
 
-  /** A request without a server: as a worker has it. */
+  /** A request without a server, as in a worker. */
   const post = (body: string | URLSearchParams = ORDER, more: RequestInit = {}) =>
     app.request("/orders/a%20b?x=%2F", { method: "POST", body, headers: { "Idempotency-Key": key }, ...more });
 
@@ -159,7 +159,7 @@ describe("Hono", { concurrency: false }, () => {
   });
 
   it("leaves the claim of a body that fails, and completes that of one without a reader", async () => {
-    // They are referred to, so that it is not the garbage collector who leaves them.
+    // The list refers to the claims, so that the garbage collector does not find them.
     const claims: (Claim | null)[] = [];
     const ended = new Moment();
     app.use(idempotent(payments, { scope, secret: SECRET }));

@@ -1,4 +1,4 @@
-/** Handlers that go wrong, and clients that hang up on them: what the middleware adds must not make it worse. */
+/** Handlers with mistakes, and clients that hang up: the middleware must not make it worse. */
 
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import { Moment, Order, SECRET, received } from "./support/web.js";
 
 const LIMIT = 90_000;
 const folder = mkdtempSync(join(tmpdir(), "fencepost-"));
-/** More than a connection takes before its client reads. */
+/** More than a connection buffers before its client reads. */
 const LONG = join(folder, "long");
 const SHORT = join(folder, "short");
 writeFileSync(LONG, Buffer.alloc(30e6));
@@ -75,7 +75,7 @@ eachExpress("mistakes", (servers) => {
     assert.deepEqual([retry.text, replayed(retry)], ["0123456789", true]);
   });
 
-  /** A server whose error handler answers every error, also after a response, as many do. */
+  /** A server whose error handler responds to every error, even after a response, as many do. */
   async function failing(handler: (request: Request, response: Response) => void): Promise<Order> {
     const app = servers.make().set("env", "test");
     app.use(idempotent<Request>(servers.payments, { scope: tenant, secret: SECRET }));
@@ -163,7 +163,7 @@ eachExpress("mistakes", (servers) => {
     assert.equal(takeovers, 0);
   });
 
-  /** A handler that stores a result of its own. */
+  /** A handler that stores its own result. */
   async function noResponse(request: Request, response: Response): Promise<void> {
     await claimOf(request)?.complete("17", { tag: "json" });
     response.end();

@@ -1,4 +1,4 @@
-/** Middleware of Express outside of fencepost's: it may change what the handler writes, and when it goes out. */
+/** Express middleware around fencepost's: it may change the handler's response, and the time at which it is sent. */
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
@@ -81,7 +81,7 @@ eachExpress("middleware outside", (servers) => {
 
   it("sees in its own end what Node.js would say, and the handler what it has done", async () => {
     const seen: Record<string, unknown> = {};
-    /** As a session that is saved before the end goes out. */
+    /** Like middleware that saves a session before it sends the end. */
     const late: RequestHandler = (_request, response, next) => {
       const end = response.end.bind(response);
       Object.assign(response, {
@@ -112,7 +112,7 @@ eachExpress("middleware outside", (servers) => {
   for (const when of ["before it begins", "in the middle"]) {
     it(`takes a compressed pipe to its end whose client hangs up ${when}`, async () => {
       const [entered, goOn] = [new Moment<Request>(), new Moment()];
-      // Random, so that it is as long when it is compressed.
+      // Random bytes, which compression does not make shorter.
       const chunk = crypto.getRandomValues(new Uint8Array(65_536));
       const body = Readable.from(new Array(300).fill(Buffer.from(chunk)));
       const { order, middleware } = await servers.serving(

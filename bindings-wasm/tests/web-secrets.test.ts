@@ -1,4 +1,4 @@
-/** Changes of the secret: the examples that all languages read. */
+/** Changes of the secret: the examples that all languages share. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-/** Types of frameworks, as other versions of `@types/node` have them. */
+/** Types of frameworks, in the form of other versions of `@types/node`. */
 
 import assert from "node:assert/strict";
 import { it } from "node:test";

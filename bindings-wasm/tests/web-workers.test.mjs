@@ -1,4 +1,4 @@
-// The middleware for Hono in workerd, where a request has what no other runtime has.
+// The middleware for Hono in workerd, where a request has properties that no other runtime has.
 
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Something between a client and its server, or a server of another kind, may answer with what no script answers. No server of ours does: a library that
-// does stands in its place.
+// A proxy, or a server of another kind, may send replies that no script returns. The tested servers do not: a fake
+// library sends them instead.
 
 import assert from "node:assert/strict";
 import { after, describe, it } from "node:test";

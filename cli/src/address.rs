@@ -1,4 +1,4 @@
-//! The address of the server, from an option or from the environment; and what that server lacks.
+//! The address of the server, from an option or from the environment, and checks of that server's features.
 
 use fencepost::Error;
 use fencepost_core::{
@@ -9,14 +9,14 @@ use fencepost_core::{
 
 use crate::output::with_causes;
 
-/// The variable that has the address if no option has it. The arguments of a process can be seen by other users, and an
-/// address may have a password.
+/// The variable with the address, if no option has it. Other users can see the arguments of a process, and an address
+/// may contain a password.
 const VARIABLE: &str = "FENCEPOST_URL";
 
-/// The server of `memory:` is a part of one process.
+/// The error for `memory:`, whose server is inside one process.
 const MEMORY: &str = "memory: is a server inside one process, which no other process sees: give the address of a server, such as redis://HOST:PORT or zk://HOST:PORT/PREFIX";
 
-/// The address of a server that other processes can use, too; as text and with its parts.
+/// Returns the address of a server that other processes can also use, as text and in parts.
 pub(crate) fn address(before: Option<String>, after: Option<String>) -> Result<(String, Address), String> {
     let url = given(before, after)?;
     let (scheme, _) = url.split_once(':').unwrap_or_default();
@@ -45,7 +45,7 @@ pub(crate) fn server(address: &Address) -> Server {
     }
 }
 
-/// Fails if the server does not have the kind of lock that `option` asks for, which people call `lock`.
+/// Fails if the server does not have the kind of lock that `option` needs. `lock` is the name of the kind in the error.
 pub(crate) fn demand(server: Server, kind: Kind, option: &str, lock: &str) -> Result<(), String> {
     if server.has(kind) {
         return Ok(());
@@ -56,7 +56,7 @@ pub(crate) fn demand(server: Server, kind: Kind, option: &str, lock: &str) -> Re
     ))
 }
 
-/// The one address that was given, before the command's name or behind it.
+/// Returns the address, which the user wrote before or after the command's name.
 fn given(before: Option<String>, after: Option<String>) -> Result<String, &'static str> {
     match (before, after) {
         (Some(_), Some(_)) => Err("--url is given twice: give one address"),

@@ -6,7 +6,7 @@ use fencepost::{Error, Refusal};
 
 use crate::output::{complain, unwritten, with_causes};
 
-/// Why a step has failed, in one line.
+/// The reason why a step failed, in one line.
 #[derive(Debug)]
 pub(crate) struct Failure {
     text: String,
@@ -35,7 +35,7 @@ impl Failure {
         Self::new(Kind::Refused, text)
     }
 
-    /// A failure of standard output.
+    /// The failure to write standard output.
     pub(crate) fn of_output(error: io::Error) -> Self {
         Self::usage(unwritten(&error))
     }
@@ -47,7 +47,7 @@ impl Failure {
         }
     }
 
-    /// Ends a command: says on standard error why it has failed, and returns its exit code.
+    /// Ends a command: prints the failure on standard error, and returns the exit code.
     pub(crate) fn end(done: Result<(), Self>) -> ExitCode {
         let Err(failure) = done else {
             return ExitCode::SUCCESS;
@@ -56,7 +56,7 @@ impl Failure {
         ExitCode::from(failure.kind as u8)
     }
 
-    /// Ends a command that answers yes or no: its exit code.
+    /// Ends a command whose result is yes or no. Returns its exit code.
     pub(crate) fn code(done: Result<bool, Self>) -> ExitCode {
         match done {
             Ok(false) => ExitCode::from(Kind::Missing as u8),

@@ -25,7 +25,7 @@ use usage::BROKEN;
 #[derive(Parser)]
 #[command(name = "fencepost", version)]
 struct Arguments {
-    /// Where the server is
+    /// The address of the server
     #[arg(long = "url", value_name = "URL")]
     address: Option<String>,
     #[command(subcommand)]
@@ -34,19 +34,19 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// A flash sale, first without a lock and then with one
+    /// Run a flash sale, first without a lock and then with one
     Demo(demo::Options),
-    /// Whether a lock is held, and by whom
+    /// Print whether a lock is held, and its holders
     Status(lock::Status),
-    /// Who holds a lock, and on ZooKeeper who waits for it
+    /// List the holders of a lock, and on ZooKeeper also its waiters
     Contenders(lock::List),
     /// Remove a contender: the holder of a lock, or a waiter
     Break(lock::One),
     /// Send the holder a revocation request (ZooKeeper): it may release the lock, or keep it
     Revoke(lock::One),
-    /// Look at the record of an idempotent operation, give it a result, or delete it
+    /// Print the record of an idempotent operation, set its result, or delete it
     Record(record::Arguments),
-    /// Issue, check and consume tokens: each lets one operation run, once
+    /// Issue, check and consume tokens: each token lets one operation run once
     Token(token::Arguments),
     /// Run a command under a lock
     #[cfg(unix)]
@@ -84,7 +84,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Ends a run whose arguments the parser did not take.
+/// Ends a run whose arguments the parser refused.
 fn end(error: clap::Error) -> ExitCode {
     let command = Arguments::command();
     #[cfg(unix)]
@@ -94,7 +94,7 @@ fn end(error: clap::Error) -> ExitCode {
     usage::end(&error, &command, BROKEN)
 }
 
-/// Says what the parser does not: which argument is wrong, and where a missing one is to be found.
+/// Adds to the parser's error which argument is wrong, and where the user finds a missing one.
 fn explained(error: clap::Error) -> clap::Error {
     let is_no_text = |word: &std::ffi::OsString| word.to_str().is_none();
     match std::env::args_os().find(is_no_text) {
@@ -131,8 +131,8 @@ fn run(arguments: Arguments) -> ExitCode {
     }
 }
 
-/// Runs a command on this thread alone, because a limit on processes may allow no other one. `broken` is the exit code if a
-/// limit of this computer does not allow even that.
+/// Runs a command on this thread only, because a limit on processes may not allow another thread.
+/// `broken` is the exit code if a limit of this computer does not allow even that.
 fn in_runtime(broken: u8, command: impl Future<Output = ExitCode>) -> ExitCode {
     let runtime = enough_descriptors()
         .and_then(|()| tokio::runtime::Builder::new_current_thread().enable_all().build());
@@ -144,12 +144,13 @@ fn in_runtime(broken: u8, command: impl Future<Output = ExitCode>) -> ExitCode {
         }
     };
     let code = runtime.block_on(command);
-    // The program does not wait for a thread that reads a standard input without an end.
+    // This does not wait for a thread that reads standard input, which may have no end.
     runtime.shutdown_background();
     code
 }
 
-/// How many descriptors a runtime, a connection and a child need: a runtime that gets none panics.
+/// The number of descriptors that a runtime, a connection and a child need. A runtime without
+/// descriptors would panic.
 const DESCRIPTORS: usize = 24;
 
 fn enough_descriptors() -> std::io::Result<()> {

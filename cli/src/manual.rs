@@ -10,17 +10,17 @@ use crate::{
     output::{print_bytes, unwritten},
 };
 
-/// For which shell.
+/// The arguments of `completions`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Completions {
     /// The shell
     shell: Shell,
 }
 
-/// Where the pages go.
+/// The arguments of `man`.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Pages {
-    /// The directory, which is made if it does not exist: /usr/local/share/man/man1, for example
+    /// The directory; created if it does not exist: /usr/local/share/man/man1, for example
     directory: PathBuf,
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Write};
 
-/// Prints a text. A reader that has gone has read what it wanted: that is no error.
+/// Prints a text. It is not an error if the reader has closed the pipe.
 pub(crate) fn print(text: &str) -> io::Result<()> {
     print_with(|| writeln!(io::stdout(), "{text}"))
 }
@@ -12,22 +12,22 @@ pub(crate) fn print_bytes(bytes: &[u8]) -> io::Result<()> {
     print_with(|| io::stdout().write_all(bytes))
 }
 
-/// Prints what `write` writes to standard output.
+/// Runs `write`, which writes to standard output.
 pub(crate) fn print_with(write: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
     unless_gone(write().and_then(|()| io::stdout().flush()))
 }
 
-/// The error text for a standard output that cannot be written.
+/// The error text if standard output cannot be written.
 pub(crate) fn unwritten(error: &io::Error) -> String {
     format!("cannot write to standard output: {error}")
 }
 
-/// Says on one line of standard error what has gone wrong. If standard error is closed, the exit code says it.
+/// Prints an error as one line on standard error. If standard error is closed, only the exit code reports the error.
 pub(crate) fn complain(text: &str) {
     complain_after("fencepost: ", text);
 }
 
-/// Adds a cause on a line of its own.
+/// Adds a cause on a separate line.
 pub(crate) fn complain_because(cause: &str) {
     complain_after("  because: ", cause);
 }
@@ -37,7 +37,7 @@ pub(crate) fn with_causes(error: &fencepost::Error) -> String {
     format!("{}: {error:?}", error.name())
 }
 
-/// A short text of another client on one line, with escapes for what a terminal would obey.
+/// Shows a short text of another client on one line, with escapes for characters that control a terminal.
 pub(crate) fn on_one_line(text: &str) -> String {
     let mut line = String::new();
     for letter in text.chars() {
@@ -50,8 +50,8 @@ pub(crate) fn on_one_line(text: &str) -> String {
     line
 }
 
-/// Whether a terminal shows the character, and does not obey it: control characters, and marks that change the
-/// direction of a text.
+/// Whether a terminal shows the character: control characters and marks that change the direction of a text are not
+/// shown.
 pub(crate) fn is_visible(letter: char) -> bool {
     let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     !turns && !letter.is_control()

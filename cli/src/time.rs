@@ -1,4 +1,4 @@
-//! Lengths of time, as options have them.
+//! Lengths of time in options.
 
 use std::time::Duration;
 

@@ -20,7 +20,8 @@ Exit codes:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
-    /// Where the tokens are: redis://HOST:PORT or zk://HOST:PORT/PREFIX; by default the value of FENCEPOST_URL
+    /// The address of the tokens' server: redis://HOST:PORT or zk://HOST:PORT/PREFIX; by default the value of
+    /// FENCEPOST_URL
     #[arg(long, value_name = "URL", global = true)]
     url: Option<String>,
     #[command(subcommand)]
@@ -35,12 +36,12 @@ enum Step {
     /// Print whether a token can be consumed, without consuming it
     #[command(after_help = EXIT_CODES)]
     Check(Which),
-    /// Consume a token. Of all consumers, one succeeds
+    /// Consume a token. Only one consumer succeeds
     #[command(after_help = EXIT_CODES)]
     Consume(Consume),
 }
 
-/// What to issue.
+/// The arguments of `token issue`.
 #[derive(Args, Clone, Debug)]
 struct Issue {
     /// The scope, as in client.idempotency(SCOPE)
@@ -58,7 +59,7 @@ struct Issue {
     json: bool,
 }
 
-/// Which token.
+/// The arguments of `token check`.
 #[derive(Args, Clone, Debug)]
 struct Which {
     /// The scope, as in client.idempotency(SCOPE)
@@ -70,17 +71,17 @@ struct Which {
     json: bool,
 }
 
-/// What to consume.
+/// The arguments of `token consume`.
 #[derive(Args, Clone, Debug)]
 struct Consume {
     #[command(flatten)]
     which: Which,
-    /// What the token was issued for
+    /// The binding with which the token was issued
     #[arg(long, value_name = "TEXT", default_value = "")]
     binding: String,
 }
 
-/// Runs one of the steps. `before` is the address that was given before the command's name.
+/// Runs one of the commands. `before` is the address before the command's name.
 pub(crate) async fn run(arguments: Arguments, before: Option<String>) -> ExitCode {
     let done = async {
         let (url, _) = address(before, arguments.url).map_err(Failure::usage)?;
@@ -118,7 +119,7 @@ impl Issue {
     }
 }
 
-/// What has become of a token.
+/// The state of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Issued,

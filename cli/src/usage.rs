@@ -1,4 +1,4 @@
-//! What is wrong with the arguments, on one line.
+//! Errors of the arguments, on one line.
 
 use std::{ffi::OsString, process::ExitCode};
 
@@ -6,11 +6,11 @@ use clap::{Command, error::ErrorKind};
 
 use crate::output::{self, complain};
 
-/// Something has gone wrong that has nothing to do with what a command shows.
+/// The exit code of a failure that is not a result of the command.
 pub(crate) const BROKEN: u8 = 2;
 
-/// Ends a command whose arguments the parser did not take: with the help that was asked for, or with what is wrong.
-/// `broken` is the exit code if standard output does not take the help.
+/// Ends a command whose arguments the parser refused, or that printed its help. `broken` is the exit code if the help
+/// cannot be written to standard output.
 pub(crate) fn end(error: &clap::Error, command: &Command, broken: u8) -> ExitCode {
     if !error.use_stderr() {
         return match output::print_with(|| error.print()) {
@@ -22,7 +22,7 @@ pub(crate) fn end(error: &clap::Error, command: &Command, broken: u8) -> ExitCod
         };
     }
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
-        // If standard error is closed, the exit code says it.
+        // If standard error is closed, only the exit code reports the error.
         let _printed = error.print();
     } else {
         let help = [&["fencepost".into()], &*named(command), &["--help".into()]].concat();
@@ -48,7 +48,7 @@ pub(crate) fn on_one_line(error: &clap::Error) -> String {
     text.strip_prefix("error: ").unwrap_or(&text).into()
 }
 
-/// The command that the arguments name, though something is wrong with them: `record look`, for example.
+/// The command that wrong arguments name: `record look`, for example.
 pub(crate) fn named(command: &Command) -> Vec<String> {
     named_in(command, std::env::args_os().skip(1))
 }

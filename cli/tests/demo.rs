@@ -1,4 +1,4 @@
-//! The demo within one process, and what it says to options that make no sense.
+//! The demo in one process, and its errors for invalid options.
 
 mod run;
 

@@ -1,4 +1,4 @@
-//! `fencepost exec` without a server: what it refuses, and its completions and manual pages.
+//! `fencepost exec` without a server: its errors, completions and manual pages.
 
 #![cfg(unix)]
 
@@ -180,7 +180,7 @@ fn a_server_that_does_not_answer_is_named() {
     }
 }
 
-/// The server accepts the connection, as one that was stopped does, and says nothing.
+/// The server accepts the connection and never replies, like a stopped server.
 #[test]
 fn a_silent_server_is_unavailable_even_if_the_wait_is_short() {
     let server = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -191,7 +191,7 @@ fn a_silent_server_is_unavailable_even_if_the_wait_is_short() {
     }
 }
 
-/// Behind `--` comes the command, so an option has such a name.
+/// The command comes after `--`, so the user passes such a name in an option.
 #[test]
 fn the_name_of_a_lock_may_begin_like_an_option() {
     for name in ["--lock=-x", "--lock=--json"] {
@@ -200,12 +200,13 @@ fn the_name_of_a_lock_may_begin_like_an_option() {
         let (_, name) = name.split_once('=').unwrap();
         assert!(line.contains(&format!("lock {name:?}")), "{line}");
     }
-    // A variable without a value must not make an option the name of a lock.
+    // If a shell variable is empty, the next option must not become the name of the lock.
     let line = fails(64, &["exec", "--lock", "--json", "--", "true"]);
     assert!(line.contains("'--lock <NAME>'"), "{line}");
 }
 
-/// Units, secrets and files of variables may set a variable to nothing, or to more than the address.
+/// systemd units, secrets and environment files may set a variable to an empty text, or to more
+/// than the address.
 #[test]
 fn what_surrounds_an_address_is_named() {
     for (address, word) in [

@@ -1,4 +1,4 @@
-//! Wrong usage: one line, before any connection. And a standard output that takes nothing.
+//! Wrong usage: one line, before any connection. And a standard output that cannot be written.
 
 #[expect(dead_code, reason = "the rest is for the demo's tests")]
 mod run;
@@ -71,7 +71,7 @@ fn wrong_usage_is_one_line() {
     }
 }
 
-/// A user who asks for help gets the whole text.
+/// A user who requests the help gets the whole text.
 #[test]
 fn help_has_many_lines() {
     for arguments in [
@@ -179,7 +179,7 @@ fn what_no_server_could_do_is_refused_before_connecting() {
     }
 }
 
-/// `memory:` is for the demo alone.
+/// `memory:` is only for the demo.
 #[test]
 fn a_wrong_address_leads_to_one_that_the_command_takes() {
     let advice = |line: &str| {
@@ -233,7 +233,7 @@ fn a_standard_output_that_is_full_is_an_error() {
     }
 }
 
-/// A reader that has gone has read what it wanted.
+/// It is not an error if the reader has closed the pipe.
 #[cfg(unix)]
 #[test]
 fn a_reader_of_the_help_may_go() {

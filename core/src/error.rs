@@ -66,7 +66,7 @@ pub enum ConfigError {
     UnknownOption {
         /// The option as given.
         option: String,
-        /// Where it exists, and the options that there are.
+        /// Where this option exists, and which options are allowed here.
         known: Cow<'static, str>,
     },
     /// An option with a value that is not valid.
@@ -172,7 +172,7 @@ impl ConfigError {
 }
 
 /// A call that the present state does not allow. It changes nothing, with one exception: after a reply of the wrong
-/// shape, its command counts as of unknown outcome.
+/// shape, the outcome of its command counts as unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.message())]
 #[non_exhaustive]
@@ -187,7 +187,7 @@ pub enum Misuse {
         /// The id as given.
         id: u64,
     },
-    /// The reply does not have the shape that the command requires. The command counts as of unknown outcome.
+    /// The reply does not have the shape that the command requires. The outcome of the command counts as unknown.
     WrongReply {
         /// The command.
         id: u64,
@@ -196,7 +196,7 @@ pub enum Misuse {
     },
     /// An acquire is in progress, the grant is still held, or the cleanup of the last attempt is in progress.
     Busy,
-    /// This owner waits for the lock already, with another key.
+    /// This owner already waits for the lock, with another key.
     OwnerBusy,
     /// There is no grant to extend, release or downgrade: it was never acquired, has been released, or was lost.
     NotHeld,
@@ -204,11 +204,11 @@ pub enum Misuse {
     NotWaiting,
     /// The hub has been shut down.
     Closed,
-    /// An owner that holds the reader of a read/write lock asks for the writer: it would wait for itself.
+    /// An owner that holds the reader of a read/write lock acquires the writer: it would wait for itself.
     Upgrade,
     /// Only a writer's grant can be downgraded, and only once.
     NotAWriter,
-    /// Only a claim has a result, or can be left.
+    /// Only a claim can be completed or left.
     NotAClaim,
     /// Settings, an outcome or a notice of a family other than the hub's.
     WrongFamily {

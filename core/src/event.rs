@@ -44,25 +44,26 @@ pub enum Event {
         /// The name of the foreign contender's node.
         node: String,
     },
-    /// The result of a claim's operation is stored. For an update: the value has the version that the record says.
+    /// The server has stored the result of a claim's operation. For an update: the record contains the value's new
+    /// version.
     Completed {
-        /// What is stored.
+        /// The stored record.
         record: Box<Record>,
     },
-    /// The operation has had a result before: there is nothing to run. Or the update has been applied before.
+    /// The operation already has a result, so the application does not run it. Or the update was applied before.
     Replayed {
         /// The operation's record, with its result.
         record: Box<Record>,
     },
     /// The record of an operation or a value.
     Looked {
-        /// `None` if there is none.
+        /// The record; `None` if there is none.
         record: Option<Box<Record>>,
     },
     /// A sweep is done.
     Swept {
-        /// How many records and records of updates' ids it has deleted: about so many if the connection was lost while
-        /// other sweeps ran.
+        /// How many records the sweep has deleted, including the records of updates' ids. The number is approximate if
+        /// the connection was lost while other sweeps ran.
         deleted: u64,
     },
     /// The result of an inspection: all contenders, or the one that the inspection named.
@@ -113,7 +114,7 @@ impl Event {
         }
     }
 
-    /// Until when the grant is valid, in an event that says so.
+    /// Until when the grant is valid, if the event contains this time.
     pub(crate) const fn valid_until_mut(&mut self) -> Option<&mut Option<Instant>> {
         match self {
             Self::Acquired { grant } => Some(&mut grant.valid_until),
@@ -126,7 +127,7 @@ impl Event {
 /// A contender that an inspection found. Redis stores no waiters, so there it is the holder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Found {
-    /// What names the contender on the server. ZooKeeper: the path of its node. Redis: the value of the lock's key, which
+    /// The contender's name on the server. ZooKeeper: the path of its node. Redis: the value of the lock's key, which
     /// is the holder's token.
     pub node: String,
     /// Whether the contender held the lock when the server listed the directory. For a semaphore, permits that were
@@ -142,8 +143,8 @@ pub struct Found {
     pub since: Option<i64>,
     /// Redis: how long the lease still runs, unless the holder renews it; `None` if it has no end.
     pub expires_in: Option<Duration>,
-    /// The fence of its grant, or the fence that it would get. Redis: 0 for a holder of another library, which counts no
-    /// fences.
+    /// The fence of its grant, or the fence that it would get. Redis: 0 if the holder uses another library, which has
+    /// no fences.
     pub fence: Fence,
     /// ZooKeeper: the text in its node, for example a host name.
     pub identifier: String,
@@ -156,7 +157,8 @@ pub struct Grant {
     pub attempt: AttemptId,
     /// The fence, if the backend provides one. Send it with each request to the resource, which rejects lower fences.
     pub fence: Option<Fence>,
-    /// A claim: how often the operation had been taken over before this grant. It may have run that often. Otherwise 0.
+    /// For a claim: how often other attempts took the operation over before this grant. The operation may have run that
+    /// often. Otherwise 0.
     pub takeovers: u64,
     /// When the grant stops being valid unless it is renewed, at most until the end of `max_hold`; `None` if there is
     /// neither a lease nor a `max_hold`.
@@ -181,7 +183,7 @@ impl Grant {
 /// What caused a refusal or a loss. The driver finds its native error by the command's id.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Cause {
-    /// The command whose outcome or watch it was, if a command was the cause.
+    /// The command whose outcome or watch was the cause, if a command was the cause.
     pub command: Option<CommandId>,
     /// The server's message, or the value that is wrong; for people to read.
     pub detail: Option<String>,
@@ -268,7 +270,7 @@ reasons! {
         /// The application cancelled the acquire.
         Cancelled = 303, "cancelled", "the acquire was cancelled";
         /// No server answered within the acquire's timeout, or within `answer_within` for a nonblocking acquire. Or the
-        /// client had lost the server when the timeout ended: the holder that the server named before may have gone.
+        /// client had lost the connection when the timeout expired, and could not know whether the lock was still held.
         Unreachable = 304, "unreachable", "no server answered in time";
         /// The server denies this client a right that the lock needs.
         NoPermission = 305, "no-permission", "the server denies this client a right that the lock needs";
@@ -280,15 +282,15 @@ reasons! {
         MixedLayouts = 308, "mixed-layouts", "a contender of another layout is in the lock's directory";
         /// The directory's 32-bit sequence is used up. At its end, real servers hand out the same number twice.
         SequenceExhausted = 309, "sequence-exhausted", "the sequence numbers of the lock's directory are used up: delete the directory while no client uses it, or choose another name";
-        /// A key with this name holds something else.
+        /// A key with this name holds a value of another type.
         WrongType = 310, "wrong-type", "a key with this name holds a value of another type: choose another name";
-        /// The server lacks what the lock needs.
+        /// The server lacks a feature that the lock needs.
         Unsupported = 311, "unsupported", "the server lacks a feature that the lock needs";
         /// The server answered with an error that a retry would not change.
         ServerError = 312, "server-error", "the server answered with an error";
         /// The connection has been closed for good.
         ConnectionClosed = 313, "connection-closed", "the connection has been closed";
-        /// The attempt had been given up before this acquire reached the server.
+        /// The client abandoned the attempt before this request reached the server.
         GivenUp = 314, "given-up", "the attempt was abandoned before this request reached the server";
         /// The semaphore uses another number of permits.
         InconsistentPermits = 315, "inconsistent-permits", "permit count mismatch: all clients of a semaphore must use the same number of permits";
@@ -296,7 +298,7 @@ reasons! {
         NoContender = 316, "no-contender", "this contender no longer exists";
         /// Another attempt runs the operation. Or its lease has ended, and the policy is to block.
         InProgress = 317, "in-progress", "another attempt runs this operation: try again later, or wait longer";
-        /// The key belongs to an operation with another fingerprint or binding, or to something that is no operation.
+        /// The key belongs to an operation with another fingerprint or binding, or to a record of another kind.
         Mismatch = 318, "mismatch", "this key belongs to another operation, or to the same one with other arguments: use a new key for each operation";
         /// The lease of an earlier attempt has ended without a result, and the policy is not to run the operation again.
         Indeterminate = 319, "indeterminate", "an earlier attempt ended without a result, so the operation may have run: find out, then settle or forget its record";
@@ -330,7 +332,7 @@ reasons! {
         Refused = 407, "renewal-refused", "the server has refused to renew the lock";
         /// Another attempt has taken the operation over.
         Superseded = 408, "superseded", "another attempt has taken the operation over";
-        /// The claim has ended before: this attempt has stored a result.
+        /// The claim has already ended: this attempt has stored a result.
         Completed = 409, "already-completed", "this attempt has stored a result already";
     }
 }

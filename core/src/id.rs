@@ -152,7 +152,7 @@ impl AttemptId {
             && number.is_some_and(|number| !number.is_empty() && number.iter().all(digit))
     }
 
-    /// The attempt that has this [`text`](Self::text). Its number has no leading zeros, and is not zero.
+    /// Parses a [`text`](Self::text). The number must not be zero or have leading zeros.
     pub(crate) fn parse(value: &[u8]) -> Option<Self> {
         let (digits, number) = value.split_at_checked(32)?;
         let mut contender = [0_u8; 16];

@@ -1,4 +1,4 @@
-//! Intents: what the application asks a machine to do.
+//! Intents: the requests of the application to a machine.
 
 use core::time::Duration;
 
@@ -15,13 +15,13 @@ pub enum Intent {
     /// [`Event::Lost`](crate::Event).
     Extend,
     /// Release the grant. Ends in [`Event::Released`](crate::Event), in [`Event::Refused`](crate::Event) if the server
-    /// refuses, or in [`Event::Lost`](crate::Event) if the grant had ended already. A claim: nothing has happened, so
-    /// the operation may be claimed anew.
+    /// refuses, or in [`Event::Lost`](crate::Event) if the grant had ended already. For a claim: the operation had no
+    /// effect, so it may be claimed again.
     Release,
     /// End a claim: the operation has this result. Ends in [`Event::Completed`](crate::Event); in
     /// [`Event::Replayed`](crate::Event) if another attempt has stored a result; in [`Event::Refused`](crate::Event) if
-    /// the server refuses, and the claim goes on; or in [`Event::Lost`](crate::Event). After a loss the application may
-    /// still ask: the server stores the result unless another attempt has claimed the operation.
+    /// the server refuses, and the claim continues; or in [`Event::Lost`](crate::Event). After a loss the application
+    /// may still send this intent: the server stores the result unless another attempt has claimed the operation.
     Complete(Content),
     /// End a claim whose outcome is unknown: its policy decides what follows. Ends as [`Release`](Self::Release) does.
     Leave,
@@ -34,7 +34,8 @@ pub enum Intent {
     Cancel,
 }
 
-/// An intent that a machine of one request has: it is granted nothing, so it can only begin and be cancelled.
+/// An intent for a machine of one request. Such a machine gets no grant, so the application can only start or cancel
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OfOneRequest {
     Begin(AcquireTimeout),
@@ -42,10 +43,10 @@ pub(crate) enum OfOneRequest {
 }
 
 impl Intent {
-    /// The intent, for a machine of one request.
+    /// Converts the intent for a machine of one request.
     ///
     /// # Errors
-    /// [`Misuse`] for an intent that such a machine does not have, or that its state does not allow.
+    /// [`Misuse`] for an intent that such a machine does not support, or that its state does not allow.
     pub(crate) const fn of_one_request(&self, is_idle: bool) -> Result<OfOneRequest, Misuse> {
         match (self, is_idle) {
             (Self::Acquire(acquire_timeout), true) => Ok(OfOneRequest::Begin(*acquire_timeout)),

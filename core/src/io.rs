@@ -67,7 +67,7 @@ pub enum Timer {
     AcquireTimeout,
     /// When to retry a command that failed.
     Retry,
-    /// When to ask the server again whether the lock is free, or still held. Redis does not announce expiry or the
+    /// When to check again on the server whether the lock is free or still held. Redis does not announce expiry or the
     /// releases of foreign holders. ZooKeeper sends no notice to a client that has lost the right to read. A client
     /// library can lose a notice.
     Poll,

@@ -14,7 +14,7 @@ pub const DEFAULT_TTL: Duration = Duration::from_secs(10);
 pub const DEFAULT_MARGIN: Duration = Duration::from_millis(2);
 /// The longest lease allowed: a year.
 pub const MAX_TTL: Duration = Duration::from_secs(365 * 86_400);
-/// The rates of two clocks differ by at most one part in this many.
+/// The rates of two clocks differ by at most 1 / `DRIFT`.
 const DRIFT: u32 = 100;
 
 /// When a lease that the client requested at `start` stops being valid for the client.
@@ -35,8 +35,8 @@ pub fn renew_at(start: Instant, ttl: Duration) -> Instant {
     start.plus(ttl.checked_div(3).unwrap_or(ttl))
 }
 
-/// How much of a lease must be left when the machine reports the grant: an eighth. A shorter rest would be used up
-/// before the waiting task runs.
+/// How much of a lease must be left when the machine reports the grant: an eighth. A shorter rest could end before the
+/// waiting task runs.
 pub(crate) fn least_left(ttl: Duration) -> Duration {
     ttl.checked_div(8).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Distributed locks as pure state machines.
 //!
-//! This crate does no I/O, reads no clock and draws no random numbers. The driver passes in answers and notices of the
-//! server and the time; the application passes in its requests. The core returns commands for the driver, events for
+//! This crate does no I/O, reads no clock and draws no random numbers. The driver passes in the server's replies and
+//! notices, and the time. The application passes in its requests. The core returns commands for the driver, events for
 //! the application, and the time of the next timeout:
 //!
 //! ```text
@@ -50,8 +50,9 @@
 //! No lock by itself gives mutual exclusion across an asynchronous network: a process can pause for longer than any
 //! lease. The [`Fence`] of a grant makes the lock safe, if the resource checks it.
 //!
-//! - [`zookeeper`], [`redis`]: the protocols. Each family has one folder, each kind of lock one machine.
-//! - [`hub`]: routing of answers and notices, timers, and what machines on one connection share.
+//! - [`zookeeper`], [`redis`]: the protocols. Each kind of server (a *family*) has one module, each kind of lock one
+//!   machine.
+//! - [`hub`]: routing of replies and notices, timers, and the state that machines on one connection share.
 //! - [`lowered`]: the hub with plain values, for bindings to other languages.
 //! - [`options`]: the kinds of locks and their options, in one table.
 //! - [`lease`]: how long a grant is valid.

@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// Two commands, and an event behind each.
+    /// Two commands, each followed by an event.
     fn filled() -> Outbox<u8> {
         let mut out = Outbox::new();
         for (request, event) in [(1, Event::Released), (2, Event::Suspended)] {

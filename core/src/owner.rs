@@ -1,4 +1,4 @@
-//! Owners: names for re-entry. What an owner holds, it may acquire again.
+//! Owners: names for re-entrant acquires. An owner may acquire a lock again that it already holds.
 
 use alloc::{string::String, sync::Arc};
 
@@ -13,7 +13,7 @@ pub const MAX_OWNER: usize = 1024;
 pub struct Owner(Arc<str>);
 
 impl Owner {
-    /// An owner of that name.
+    /// An owner with this name.
     ///
     /// # Errors
     /// [`ConfigError::InvalidOption`] for an empty name, and for more than [`MAX_OWNER`] bytes.

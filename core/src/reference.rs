@@ -1,4 +1,4 @@
-//! What the reference says about the errors of the core. Only tools need it.
+//! The texts of the reference about the core's errors. Only tools use them.
 
 /// An error in the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,8 @@ use core::time::Duration;
 
 use crate::{ConfigError, lease, redis, time::micros, zookeeper};
 
-/// The checked settings of one lock. One value serves any number of contenders. It is made from
-/// [`RawSettings`](crate::RawSettings), which may be data (feature `serde`).
+/// The checked settings of one lock. One value can be used for any number of contenders. It is made from
+/// [`RawSettings`](crate::RawSettings), which can be deserialized (feature `serde`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
@@ -14,9 +14,9 @@ use crate::{ConfigError, lease, redis, time::micros, zookeeper};
 )]
 #[non_exhaustive]
 pub enum Settings {
-    /// For a hub that speaks to ZooKeeper (or to `memory:`).
+    /// For a hub that is connected to ZooKeeper (or to `memory:`).
     ZooKeeper(zookeeper::LockSettings),
-    /// For a hub that speaks to Redis.
+    /// For a hub that is connected to Redis.
     Redis(redis::LockSettings),
 }
 

@@ -1,9 +1,9 @@
 //! Maps and sets as sorted ring buffers.
 //!
 //! The hub's keys and ids increase, so new entries go to the end, and the oldest ones are removed from the front: both
-//! are cheap in a ring. Only timers are inserted anywhere: with ten thousand machines, an insertion moves at most half
-//! of a hundred kilobytes, which takes some microseconds. Each use of a B-tree would add two kilobytes (compressed) to
-//! the WebAssembly module. All of them together would be a third of its size.
+//! are cheap in a ring. Only timers are inserted in the middle: with ten thousand machines, an insertion moves at most
+//! fifty kilobytes, which takes some microseconds. Each use of a B-tree would add two kilobytes (compressed) to the
+//! WebAssembly module. All of them together would be a third of its size.
 
 use alloc::collections::VecDeque;
 use core::borrow::Borrow;

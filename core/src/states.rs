@@ -1,8 +1,8 @@
-//! State tables: which phases a machine has, which may follow which, and why.
+//! State tables: the phases of each machine, the allowed transitions, and the causes of each transition.
 //!
-//! Every machine has its table next to its code, in a file `states.rs`. The table is the specification, and data. With
-//! the feature `states`, each machine records the transitions that it makes, and the simulator compares the record with
-//! the table. Without the feature there are no tables, and a record is empty.
+//! Every machine has its table next to its code, in a file `states.rs`. The table is the specification, written as
+//! data. With the feature `states`, each machine records the transitions that it makes, and the simulator compares the
+//! record with the table. Without the feature there are no tables, and a record is empty.
 
 use core::{
     fmt,
@@ -10,28 +10,29 @@ use core::{
     marker::PhantomData,
 };
 
-/// A state of a machine: its phase, without what the machine stores in that phase.
+/// A state of a machine: its phase, without the phase's data.
 #[cfg(feature = "states")]
 pub trait State: Copy + fmt::Debug + Eq + 'static {
-    /// What the table describes.
+    /// The name of the machine.
     const MACHINE: &'static str;
-    /// Every transition: from which state, to which one, and the causes. A machine begins in the state that comes first.
+    /// Every transition: the state before it, the state after it, and the causes. A machine begins in the first state
+    /// of the table.
     const TRANSITIONS: &'static [(Self, Self, &'static str)];
 }
 
-/// Receives the records of machines.
+/// Receives the records of the machines' transitions.
 #[cfg(feature = "states")]
 pub trait Observer {
-    /// What one machine has done so far.
+    /// Receives the transitions that one machine has made so far.
     fn observe<S: State>(&mut self, record: &Record<S>);
 }
 
-/// What one machine has done so far.
+/// The transitions that one machine has made so far.
 #[cfg(feature = "states")]
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Record<S> {
-    /// The table's entries that have happened: one bit for each, the first entry's is the lowest.
+    /// The entries of the table that have happened: one bit for each. The lowest bit is the first entry.
     pub made: u64,
     /// A transition that is not in the table.
     pub stray: Option<(S, S)>,
@@ -76,7 +77,7 @@ pub(crate) trait Phase {}
 #[cfg(not(feature = "states"))]
 impl<P> Phase for P {}
 
-/// The transitions that a machine has made. A trail is no part of the machine's state: two trails are always equal.
+/// The transitions that a machine has made. A trail is not part of the machine's state: two trails are always equal.
 pub(crate) struct Trail<P: Phase> {
     #[cfg(feature = "states")]
     record: Record<P::State>,
@@ -95,7 +96,7 @@ impl<P: Phase> Trail<P> {
         of: PhantomData,
     };
 
-    /// The machine goes to this phase.
+    /// Records that the machine enters this phase.
     pub(crate) fn follow(&mut self, phase: &P) {
         #[cfg(feature = "states")]
         self.record.add(phase.state());
@@ -103,7 +104,8 @@ impl<P: Phase> Trail<P> {
         let _ = phase;
     }
 
-    /// Shows the record. A phase that the machine went to without [`follow`](Self::follow) is a stray one.
+    /// Passes the record to the observer. If the machine entered a phase without [`follow`](Self::follow), this is a
+    /// stray transition.
     #[cfg(feature = "states")]
     pub(crate) fn show(&self, phase: &P, observer: &mut impl Observer) {
         let mut record = self.record;

@@ -1,6 +1,6 @@
-//! Searching, splitting and building short texts. The searches of the standard library prepare themselves for long
-//! texts. The preparation takes longer than finding a character in a node's name, and its code is a thirtieth of the
-//! WebAssembly module. The standard library's formatter is as large, so the core concatenates texts from parts.
+//! Searching, splitting and building short texts. The searches of the standard library first do some work that pays for
+//! long texts. This preparation takes longer than finding a character in a node's name, and its code is a thirtieth of
+//! the WebAssembly module. The standard library's formatter is as large, so the core concatenates texts from parts.
 
 use alloc::string::String;
 use core::iter;
@@ -35,13 +35,13 @@ pub fn signed(number: i64) -> String {
     [sign, &decimal(number.unsigned_abs())].concat()
 }
 
-/// In microseconds.
+/// One day in microseconds.
 const DAY: u64 = 86_400_000_000;
 
-/// A duration of so many microseconds, in the largest unit that shows all of it.
+/// A duration in the largest unit that represents it exactly.
 #[must_use]
 pub fn duration(negative: bool, micros: u64) -> String {
-    // A single day is 86400 s: only many of them are easier to read.
+    // One day is shown as 86400 s. Only several days are easier to read as days.
     let (number, unit) = if micros > DAY && micros.is_multiple_of(DAY) {
         (micros / DAY, " days")
     } else if micros.is_multiple_of(1_000_000) {
@@ -111,7 +111,7 @@ pub fn split_last(text: &str, mark: u8) -> Option<(&str, &str)> {
     around(text, text.bytes().rposition(|byte| byte == mark)?)
 }
 
-/// The parts of a text between ASCII characters: one part more than there are such characters.
+/// The parts of a text that an ASCII character separates: one part more than the text has such characters.
 pub fn parts(text: &str, mark: u8) -> impl Iterator<Item = &str> {
     let mut rest = Some(text);
     iter::from_fn(move || {

@@ -14,12 +14,12 @@ use fencepost_core::{
 
 use crate::memory;
 
-/// A server inside the process. Its clones are the same server, and any thread may use it.
+/// A server inside the process. All clones refer to the same server, and any thread may use it.
 #[derive(Clone, Debug, Default)]
 pub struct MemoryServer(Arc<Mutex<memory::Server>>);
 
 impl MemoryServer {
-    /// A hub with a session of its own on this server. See [`memory::Hub::connect`].
+    /// A hub with its own session on this server. See [`memory::Hub::connect`].
     #[must_use]
     pub fn connect(&self, now: Instant, seed: u64, session_timeout: Duration) -> Hub {
         let hub = memory::Hub::connect(&mut self.lock(), now, seed, session_timeout);
@@ -75,7 +75,7 @@ impl MemoryServer {
         self.control(hub, memory::Server::resume)
     }
 
-    /// Calls a function with the server, to look at it. Other threads that use the server wait.
+    /// Calls a function that inspects the server. Other threads that use the server wait meanwhile.
     pub fn with<T>(&self, look: impl FnOnce(&mut memory::Server) -> T) -> T {
         look(&mut self.lock())
     }
@@ -91,7 +91,7 @@ impl MemoryServer {
         })
     }
 
-    /// If a caller has panicked and so poisoned the lock, the other callers go on.
+    /// If a caller has panicked, the lock is poisoned. The other callers ignore this.
     fn lock(&self) -> MutexGuard<'_, memory::Server> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -110,7 +110,7 @@ enum Inner {
     Memory(memory::Hub, MemoryServer),
 }
 
-/// Calls a method of the hub, whichever it is. The one in memory takes its server first.
+/// Calls a method of the inner hub. For a hub in memory, the server is the first argument.
 macro_rules! each {
     ($self:ident.$method:ident($($argument:expr),*)) => {
         match &mut $self.inner {
@@ -247,7 +247,8 @@ impl Hub {
         }
     }
 
-    /// Ends the session on a server in memory. Returns whether there was one: a driver's sessions are its own.
+    /// Ends the session on a server in memory. Returns `false` for a hub with a driver, because the driver owns its
+    /// session.
     pub fn disconnect(&mut self) -> bool {
         match &mut self.inner {
             Inner::Driven(_) => false,

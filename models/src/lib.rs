@@ -6,7 +6,7 @@
 //!   browser: its locks work only within one process.
 //! - `hub` (feature `std`): the hub of a client, with a driver or on a server in memory that threads share.
 //!
-//! `tests/simulator` proves that the models answer as the real servers do.
+//! `tests/simulator` compares the models' replies with those of the real servers.
 
 #![no_std]
 #![forbid(unsafe_code)]

@@ -305,7 +305,7 @@ fn a_deposed_leader_answers_reads_and_syncs_and_commits_nothing() {
 
     assert!(three.sees(0, "/before"));
     assert_eq!(three.ask(0, sync()), Some(Answer::Done));
-    // No transaction, not even one that only checks.
+    // It cannot commit a transaction, not even one that only checks.
     let check = Ask::Request(Request::Multi {
         writes: vec![Write::Check {
             path: "/".into(),
@@ -317,7 +317,8 @@ fn a_deposed_leader_answers_reads_and_syncs_and_commits_nothing() {
     }
     assert!(three.sees(1, "/before") && !three.sees(1, "/after"));
 
-    // It does not learn what the others commit, nor that a session has ended that it still answers.
+    // It does not get the transactions that the others commit. So it does not know that a session has ended, and still
+    // answers that session.
     three.ask(1, create("/beside"));
     three.server.heard(at(1050), next);
     three.server.heard(at(1050), held);

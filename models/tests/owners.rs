@@ -1,7 +1,7 @@
 //! Re-entry on the model: random calls of several owners, compared with a specification.
 //!
-//! [`World::check`] has the specification: it counts holds per owner, and the server has one node for each owner that holds
-//! or waits. `FENCEPOST_SEED` takes another seed.
+//! [`World::check`] is the specification: it counts the holds of each owner, and the server has one node for each owner
+//! that holds or waits. `FENCEPOST_SEED` sets another seed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ impl Chance {
 enum State {
     Waiting,
     Held,
-    /// Its release waits for a downgrade or a release.
+    /// The acquire's release waits for a downgrade or a release of the machine.
     Releasing,
     Over,
 }
@@ -46,7 +46,7 @@ struct Acquire {
     fence: Option<Fence>,
     /// Whether the key was closed.
     closed: bool,
-    /// The key of the acquire that got the grant from the server.
+    /// The key of the acquire whose machine got the grant from the server.
     machine: Key,
 }
 
@@ -228,7 +228,7 @@ impl World {
         }
     }
 
-    /// Whether an open key uses a machine: the machine's own key, or that of an acquire that waits or holds.
+    /// Whether an open key uses a machine: the machine's own key, or the key of an acquire that waits or holds.
     fn is_used(&self, machine: Key) -> bool {
         self.acquires.iter().any(|(key, acquire)| {
             let uses = *key == machine || acquire.machine == machine && acquire.state != State::Over;

@@ -1,9 +1,10 @@
-//! The effects of operators and failovers on the Redis model. `tests/simulator` compares its answers with the real server.
+//! The effects of operators and failovers on the Redis model. `tests/simulator` compares its replies with the real
+//! server.
 
 use fencepost_core::{Instant, redis::Reply};
 use fencepost_models::redis::{ConnectionId, Lua, Resp, Server};
 
-/// Every script is the number 7.
+/// A Lua that returns the number 7 for every script.
 struct Seven;
 
 impl Lua for Seven {
@@ -87,7 +88,7 @@ fn a_failover_loses_what_was_not_replicated() {
     let sha = String::from_utf8(sha).unwrap();
     let again = one.call(2, &format!("EVALSHA {sha} 0"));
     assert!(matches!(again, Reply::Error(error) if error.starts_with("NOSCRIPT ")));
-    // Time has gone on for the replica, too.
+    // Time has passed on the replica, too.
     assert_eq!(one.call(1002, "GET kept"), Reply::Nil);
 }
 

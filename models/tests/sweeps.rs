@@ -1,10 +1,10 @@
-//! Sweeps between the steps of clients: nothing that counts is ever deleted, and no client overwrites the record of
-//! another one.
+//! Sweeps between the steps of clients: a sweep never deletes a record that a request needs, and no client overwrites
+//! the record of another client.
 //!
-//! Clients claim, complete, release and leave operations, consume tokens and update values, on few keys and servers that
-//! lag. Sweeps run at the same time. Requests of different clients are executed in any order, sessions end, and
-//! connections are lost with the answers. After each request the test compares the records with those before.
-//! `FENCEPOST_SEED` and `FENCEPOST_CASES` choose other runs.
+//! Clients claim, complete, release and leave operations, consume tokens and update values. They use few keys, and
+//! their servers lag. Sweeps run at the same time. The servers execute requests of different clients in any order,
+//! sessions end, and connections are lost together with replies. After each request the test compares the records with
+//! the records before it. `FENCEPOST_SEED` and `FENCEPOST_CASES` choose other runs.
 
 #[path = "sweeps/audit.rs"]
 mod audit;
@@ -25,9 +25,9 @@ use client::Client;
 
 const CASES: u64 = 1000;
 const STEPS: u32 = 800;
-/// The first two sweep.
+/// The number of clients. The first two only sweep.
 const CLIENTS: usize = 5;
-/// Half a second: some records pass it in each run.
+/// Half a second, so that some records get past their retention in each run.
 const RETENTION: i64 = 500_000;
 
 /// A small random number generator.
@@ -55,7 +55,7 @@ impl Chance {
     }
 }
 
-/// What has happened in all runs.
+/// Counts of the events in all runs.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     pub(crate) swept: u64,
@@ -74,7 +74,7 @@ struct World {
     clients: Vec<Client>,
     scope: Scope,
     audit: Audit,
-    /// The client that does little, while the others do much.
+    /// The client that takes few steps, while the others take many.
     slow: Option<usize>,
 }
 
@@ -106,16 +106,16 @@ impl World {
         Client::connect(&mut self.server, self.now, server, at < 2, number)
     }
 
-    /// What a client begins, and whether it acts for an operator, who may delete a record.
+    /// The next request of a client, and whether the client acts for an operator, who may delete a record.
     fn settings(&mut self, at: usize) -> (Settings, bool) {
         if self.clients[at].sweeps {
             return (self.scope.sweep().unwrap(), false);
         }
-        // Both are in one bucket.
+        // Both keys are in one bucket.
         let key = ["ov", "tp"][self.chance.index(2)];
         let content = || Content::new("", b"x".to_vec()).unwrap();
         let id = self.chance.below(3).to_string();
-        // A value takes the place of a record that was freed: a slow client finds another record there.
+        // A value may replace a freed record, so a slow client may find another record at the same path.
         let what = match self.chance.below(12) {
             ..6 if self.slow == Some(at) => 5,
             what => what,
@@ -180,12 +180,12 @@ impl World {
         true
     }
 
-    /// All requests of a client are executed, and those that follow from the answers.
+    /// Executes all requests of a client, and the requests that follow from the replies.
     fn settle(&mut self, at: usize, seen: &mut Seen) {
         while self.advance(at, seen) {}
     }
 
-    /// The requests of a client are executed, and it learns the answers. Returns whether there were any.
+    /// Executes the requests of a client, and passes the replies to it. Returns whether there were any requests.
     fn advance(&mut self, at: usize, seen: &mut Seen) -> bool {
         let mut any = false;
         while self.execute(at, seen) {
@@ -196,8 +196,8 @@ impl World {
         any
     }
 
-    /// All clients end. A day later a sweep runs, and the last one a day after it: records of clients that were killed
-    /// have their retention anew.
+    /// All clients end. A sweep runs one day later, and another one two days later, because the first sweep restarts
+    /// the retention of records whose clients were killed.
     fn finish(&mut self, seen: &mut Seen) {
         for client in &mut self.clients {
             client.end(&mut self.server);
@@ -250,7 +250,7 @@ fn a_sweep_deletes_only_what_no_client_would_miss() {
     }
 }
 
-/// Few random runs reach this case.
+/// Only few random runs reach this case.
 #[test]
 fn a_value_takes_the_place_only_of_the_record_that_was_read() {
     let mut world = World::new(1);
@@ -264,7 +264,7 @@ fn a_value_takes_the_place_only_of_the_record_that_was_read() {
     world.settle(claims, seen);
     let update = world.scope.update("ov", "1", 0, b"", content()).unwrap();
     world.clients[updates].begin(world.now, &update, false, 12);
-    // A create, which fails, and a read. The next transaction has to wait.
+    // The client sends a create, which fails, and a read. The test holds back the next transaction.
     for _ in 0..2 {
         assert!(world.advance(updates, seen));
     }
@@ -272,7 +272,7 @@ fn a_value_takes_the_place_only_of_the_record_that_was_read() {
     world.clients[sweeps].begin(world.now, &sweep, false, 13);
     world.settle(sweeps, seen);
     assert_eq!(seen.deleted, 1);
-    // The new record has the version of the one that was read.
+    // The new record has the same version as the record that the client has read.
     world.clients[claims].begin(world.now, &claim, false, 14);
     world.settle(claims, seen);
     world.clients[claims].end_claim(world.now, Intent::Complete(content()));

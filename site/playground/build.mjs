@@ -1,5 +1,5 @@
 // Builds the playground into a folder: `node site/playground/build.mjs FOLDER`. The page loads `code/main.js` and
-// `code/main.css`; the WebAssembly modules lie in `modules`, where the package looks for them from there.
+// `code/main.css`; the WebAssembly modules are in `modules`, where the package's code expects them.
 import { cp, mkdir } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ export const bundled = {
   jsxImportSource: "preact",
   nodePaths: [join(binding, "node_modules")],
   logLevel: "warning",
-  // wasm-bindgen writes such objects: all its imports of one file are the same.
+  // wasm-bindgen writes objects with duplicate keys, whose values are the same.
   logOverride: { "duplicate-object-key": "silent" },
 };
 

@@ -7,7 +7,7 @@ export default [
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname } },
   },
   {
-    // What a test hands to the page runs there.
+    // Functions that a test passes to the page run in the page.
     files: ["tests/browser.test.mjs"],
     languageOptions: {
       globals: { document: "readonly", innerWidth: "readonly", localStorage: "readonly", location: "readonly" },

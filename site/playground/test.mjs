@@ -1,4 +1,4 @@
-// Compiles the tests and runs them: `node site/playground/test.mjs`, with the beginnings of names of files to choose some.
+// Compiles the tests and runs them: `node site/playground/test.mjs`, with prefixes of file names to choose some.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ try {
     outdir: folder,
     outExtension: { ".js": ".mjs" },
     platform: "node",
-    // The package reads its modules from the files beside it.
+    // The package reads its modules from files beside its code.
     plugins: [
       {
         name: "package",

@@ -1,4 +1,5 @@
-//! How long a step of a machine takes: one input into a hub of one machine, and everything polled out. The core alone, no driver, no server.
+//! Measures a step of a machine: one input into a hub with one machine, and all outputs that the hub then
+//! has. Only the core runs, without a driver or a server.
 //!
 //! `cargo bench -p fencepost-tests` prints a table and fails if the median step takes longer than a microsecond.
 
@@ -17,16 +18,16 @@ const ROUNDS: u32 = 20_000;
 const MOST_NANOS: u64 = 1000;
 const NOW: Instant = Instant::from_micros(1_000_000);
 
-/// What is put in, made before the clock is read.
+/// The input of a step, made before the clock starts.
 enum Input<F: Family> {
     Intent(Intent),
-    /// To the command whose request was this one.
+    /// The reply to the command with this index in the round.
     Outcome(usize, F::Reply),
     /// A notice that names a command.
     Notice(F::Notice),
 }
 
-/// A hub with one machine, and the commands that it has given in this round.
+/// A hub with one machine, and the commands that it has issued in this round.
 struct Bench<F: Family> {
     hub: Hub<F>,
     key: Key,
@@ -82,7 +83,7 @@ impl<F: Family> Bench<F> {
         self.step = 0;
     }
 
-    /// Prints and gives the median of each step.
+    /// Prints and returns the median of each step.
     fn medians(self, family: &str) -> Vec<u64> {
         self.steps
             .into_iter()
@@ -149,7 +150,7 @@ fn zookeeper_bench() -> Bench<zookeeper::ZooKeeper> {
     bench
 }
 
-/// Behind one other, handed over, held, released.
+/// A contender waits behind another one, gets the lock, and releases it.
 fn zookeeper_round(bench: &mut Bench<zookeeper::ZooKeeper>) {
     bench.take("acquire", Input::Intent(Intent::Acquire(AcquireTimeout::Forever)));
     let path = bench.given.iter().find_map(|command| match &command.request {
@@ -198,7 +199,7 @@ fn redis_bench() -> Bench<redis::Redis> {
     bench
 }
 
-/// Taken, extended, released.
+/// The lock is acquired, extended and released.
 fn redis_round(bench: &mut Bench<redis::Redis>) {
     use redis::Reply::{Array, Bytes, Int};
     let granted = Array(vec![Int(1), Bytes(b"1790000000000001".to_vec())]);
@@ -212,7 +213,7 @@ fn redis_round(bench: &mut Bench<redis::Redis>) {
 }
 
 fn main() -> ExitCode {
-    // `cargo test --benches` runs this unoptimised, where its numbers say nothing.
+    // `cargo test --benches` runs this code without optimisation, so the numbers mean nothing.
     if cfg!(debug_assertions) {
         println!("not measured: build it with `cargo bench`");
         return ExitCode::SUCCESS;

@@ -1,4 +1,4 @@
-"""One peer of each language for all scenarios."""
+"""One peer of each language runs all scenarios."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from peer import Peer
 
 @pytest.fixture(scope="session")
 def peers() -> Iterator[dict[str, Peer]]:
-    """The peers that run. All have to end well."""
+    """The running peers. At the end, each must exit with 0."""
     running: dict[str, Peer] = {}
     yield running
     ends = {language: peer.close() for language, peer in running.items()}

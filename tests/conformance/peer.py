@@ -1,4 +1,4 @@
-"""A peer of one language, steered: the protocol is in README.md."""
+"""Controls the peer of one language: the protocol is in README.md."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 
-#: Bounds every wait; nothing here takes nearly as long.
+#: The time limit of every wait, in seconds. All waits are much shorter.
 LIMIT = 40.0
 
 COMMANDS = {
@@ -53,7 +53,7 @@ class Peer:
         self._reader.start()
 
     def send(self, line: str) -> str:
-        """Gives a command: its number."""
+        """Sends a command, and returns its number."""
         number = str(next(self._numbers))
         assert self._process.stdin is not None
         self._process.stdin.write(f"{number} {line}\n")
@@ -61,12 +61,12 @@ class Peer:
         return number
 
     def answered(self, number: str) -> bool:
-        """Whether the answer to a command has come."""
+        """Whether the answer to a command has arrived."""
         with self._arrived:
             return number in self._answers
 
     def answer(self, number: str, line: str) -> Answer:
-        """The answer to a command, waited for."""
+        """Waits for the answer to a command."""
         deadline = time.monotonic() + LIMIT
         with self._arrived:
             while number not in self._answers:
@@ -76,11 +76,11 @@ class Peer:
             return self._answers[number]
 
     def ask(self, line: str) -> Answer:
-        """The answer to a command."""
+        """Sends a command, and waits for its answer."""
         return self.answer(self.send(line), line)
 
     def close(self) -> int:
-        """Ends the peer by the end of its input: its exit status."""
+        """Ends the peer by closing its input, and returns its exit status."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.close()

@@ -1,4 +1,4 @@
-"""Where a scenario is played: addresses, and proxies for the clients whose connection it cuts."""
+"""The servers of a scenario: addresses, and proxies for the clients whose connection it cuts."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import os
 import socket
 from typing import Any
 
-#: Where `$n` is, a scenario has a place of its own.
+#: `$n` differs for each scenario, so each has its own `memory:` server.
 ADDRESSES = {
     "memory": (None, "memory:$n"),
     "zookeeper": ("FENCEPOST_ZOOKEEPER", "zk://{}{}?session_timeout={}"),
     "redis": ("FENCEPOST_REDIS", "redis://{}"),
 }
 
-#: For how long a claim lasts without its connection, in ms, where the steps cut it. No other session ends,
-#: however busy the machine is.
+#: How long a claim lasts without its connection, in ms: for clients in `cuts`, and for all others, whose
+#: session must not end on a busy machine.
 LEASE, LONG = 2000, 60000
 
 
 class Place:
-    """One kind of server. Proxies live as long as it."""
+    """One kind of server. It closes its proxies."""
 
     def __init__(self, backend: str) -> None:
         self.backend = backend
@@ -35,7 +35,7 @@ class Place:
 
     @property
     def lease(self) -> str:
-        """The options of a scope whose claims end soon after a cut. On ZooKeeper the session is as short."""
+        """The options for claims that end soon after a cut. On ZooKeeper, the session is short instead."""
         return "" if self.backend == "zookeeper" else f"lease={LEASE}"
 
     def url(self, client: str, prefix: str, *, cut: bool) -> str:

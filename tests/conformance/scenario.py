@@ -1,4 +1,4 @@
-"""Scenarios: how they are read, and how one is played with a peer."""
+"""Reads the scenarios, and plays one with a peer."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ else:
 FILES = sorted((Path(__file__).resolve().parent / "scenarios").glob("*.toml"))
 BACKENDS = ("memory", "zookeeper", "redis")
 
-#: What a scenario may write for bytes: all 256 values of a byte.
+#: The value of `$bytes` in a scenario: all 256 values of a byte.
 BYTES = bytes(range(256)).hex()
 
-#: And for a key of the greatest length.
+#: The value of `$long`: a key of the greatest length.
 LONG = 1024 * "k"
 
-#: What a lock of a kind is in the protocol: its constructor, and the options that go with it.
+#: The kinds of locks in the protocol: the constructor of each, and its options.
 KINDS = {
     "mutex": ("mutex", ""),
     "single": ("mutex", " fair=false"),
@@ -45,10 +45,10 @@ STEP = frozenset(
 
 @dataclass(frozen=True)
 class Scenario:
-    """What clients do, and what has to come of it."""
+    """The commands of clients, and the expected answers."""
 
     name: str
-    #: What a user relies on.
+    #: The promise that users rely on.
     why: str
     steps: list[dict[str, Any]]
     backends: list[str] = field(default_factory=lambda: list(BACKENDS))
@@ -60,9 +60,9 @@ class Scenario:
     prefixes: bool = False
     #: Whether a peer of another language takes part.
     across: bool = False
-    #: Languages that cannot say this, and why.
+    #: Languages that cannot express this scenario, and why.
     without: dict[str, str] = field(default_factory=dict)
-    #: Languages that do something else, and what.
+    #: Languages that behave differently, and how.
     fails: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -81,21 +81,21 @@ def read() -> list[Scenario]:
 
 
 class Play:
-    """One scenario in the course of being played."""
+    """A scenario that is being played."""
 
     def __init__(self, peers: dict[str, Peer], scenario: Scenario, kind: str, place: Place) -> None:
-        #: The first one, and by the name `other` that of another language.
+        #: The first peer, and under the name `other` the peer of another language.
         self._peers = peers
         self._scenario = scenario
         self._kind, self._options = KINDS[kind]
         self._place = place
-        #: No other scenario has these names.
+        #: Makes the names of this scenario unique.
         self._unique = uuid.uuid4().hex
         self._later: dict[str, tuple[Peer, str, str]] = {}
         self._fences: dict[str, int] = {}
 
     def run(self) -> None:
-        """Takes all steps."""
+        """Plays all steps."""
         for peer in self._peers.values():
             for client in self._scenario.clients:
                 prefix = f"/$n-{client}" if self._scenario.prefixes else ""

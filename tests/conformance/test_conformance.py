@@ -1,4 +1,4 @@
-"""Every scenario with every client, on everything that it is for."""
+"""Every scenario, with every client, on all servers of the scenario."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scenario import Play, Scenario, read
 
 
 def cases() -> Iterator[object]:
-    """Scenario, kind, languages and backend; not what a language cannot say."""
+    """Scenario, kind, languages and backend, without those that a language cannot express."""
     for scenario in read():
         for backend in scenario.backends:
             for kind in scenario.kinds:
@@ -51,7 +51,7 @@ def test_scenario(
             for peer in playing.values():
                 assert peer.ask("reset")["answer"] == "ok"
     except BaseException:
-        # The next scenario has new ones: who knows what these have left.
+        # The next scenario gets new peers, because the state of these is unknown.
         for peer in playing.values():
             peer.kill()
         raise

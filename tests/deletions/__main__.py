@@ -1,10 +1,10 @@
-"""Deletes one safety check after the other, and demands that the proof fails and names the promise.
+"""Deletes one safety check after the other. Each time, the proof must fail and name the broken promise.
 
     make deletions                                  # all of them
     .venv/bin/python tests/deletions NAME...        # these
 
-Each is deleted in a copy of the project under build/deletions, which is built, and then tested by the one
-test that has to detect it. Before that, the copy as it is has to pass all of these tests.
+The program works in a copy of the project under build/deletions. It deletes a check there, builds the copy,
+and runs the one test that must detect the deletion. First, the unchanged copy must pass all of these tests.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from deletions import DETECTORS, PROMISES, ROOT, Deletion, DoesNotApply, load
 COPY = ROOT / "build" / "deletions" / "project"
 TARGET = ROOT / "build" / "deletions" / "target"
 
-#: What is read by the tests: core is built anew for every deletion, and what has not changed of it is kept.
+#: Variables of cargo. The core is built for every deletion, so the build is incremental.
 SETTINGS = {"CARGO_TARGET_DIR": str(TARGET), "CARGO_PROFILE_PROOF_INCREMENTAL": "true"}
 
 
 def copy_project() -> None:
-    """Brings the copy up to date: what has not changed keeps its time, so that it need not be built again."""
+    """Updates the copy. Unchanged files keep their times, so that cargo does not build them again."""
     listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     names = {name for name in listed.split("\0") if name and (ROOT / name).is_file()}
@@ -41,7 +41,7 @@ def copy_project() -> None:
 
 
 def cargo(detector: str, *more: str, machine: str = "") -> subprocess.CompletedProcess[str]:
-    """Runs the test that is called so, with all machines or with one; or only builds it."""
+    """Runs the detector's test, with all machines or with one; or only builds it."""
     package, test, function = DETECTORS[detector]
     target = ["--test", test] if test else ["--lib"]
     command = ["cargo", "test", "--quiet", "--profile", "proof", "--package", package, *target]
@@ -58,7 +58,7 @@ def cargo(detector: str, *more: str, machine: str = "") -> subprocess.CompletedP
 
 
 def detected(deletion: Deletion) -> str | None:
-    """Deletes a check in the copy. Says what is wrong with the proof, if anything is."""
+    """Deletes a check in the copy. Returns the fault of the proof, or None."""
     path = COPY / deletion.file
     source = path.read_text(encoding="utf-8")
     try:
@@ -82,7 +82,7 @@ def detected(deletion: Deletion) -> str | None:
 
 
 def main(names: list[str]) -> int:
-    """Runs the deletions of these names, or all; the number of those that were not detected is the error."""
+    """Runs the deletions with these names, or all. Returns 1 if one was not detected."""
     every = load()
     if unknown := set(names) - {deletion.name for deletion in every}:
         print(f"there is no deletion {', '.join(sorted(unknown))}", file=sys.stderr)

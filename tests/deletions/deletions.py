@@ -1,8 +1,7 @@
-"""The list of safety checks, and what becomes of the sources when one of them is deleted.
+"""The list of safety checks, and the change to the sources that deletes each.
 
-A deletion is written as the text that is searched for in one file and the text that takes its place. It has
-to be there exactly once; how it is broken into lines and indented does not matter, so that a formatter cannot
-make the list wrong.
+A deletion has a text to search for in one file, and the text that replaces it. The file must contain the text
+exactly once. Line breaks and indentation do not matter, so that a formatter cannot break the list.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ else:
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 
-#: What may detect a deletion, and the test that does: package, test, and the functions of it. Without a test
-#: they are in the package's sources.
+#: The detectors of deletions: package, test, and the test's functions. Without a test, the functions are in
+#: the package's sources.
 DETECTORS = {
     "seeds": ("fencepost-simulator", "simulator", "every_machine_keeps_its_promises"),
     "scenario": ("fencepost-simulator", "scenarios", "every_scenario_keeps_its_promises"),
@@ -40,7 +39,7 @@ PROMISES: dict[str, str] = json.loads(
 
 
 class DoesNotApply(Exception):
-    """The text that a deletion searches for is not there, or more than once."""
+    """The file does not contain the text of a deletion, or contains it more than once."""
 
 
 @dataclass(frozen=True)
@@ -48,24 +47,24 @@ class Deletion:
     """One safety check, and its deletion."""
 
     name: str
-    #: What the check is, in words.
+    #: The description of the check.
     check: str
-    #: The promise that is broken without it: a name of promises.json.
+    #: The promise that breaks without the check: a name in promises.json.
     promise: str
-    #: What detects its deletion: a name of DETECTORS.
+    #: The detector of its deletion: a name in DETECTORS.
     detected_by: str
-    #: The file, from the project's root.
+    #: The file's path from the project's root.
     file: str
     find: str
     replace: str
-    #: The machine whose seeds detect it, where seeds do.
+    #: The machine whose seeds detect it, if seeds do.
     machine: str = ""
-    #: Why no run of the simulator detects it, where none can.
+    #: Why no run of the simulator can detect it, if none can.
     because: str = ""
-    #: A second text and what takes its place, where the check stands in two.
+    #: A second text and its replacement, if the check is in two places.
     then_find: str = ""
     then_replace: str = ""
-    #: The known wrong design that is left without the check, if there is one.
+    #: The known wrong design that remains without the check, if there is one.
     design: str = ""
 
     def applied(self, source: str) -> str:
@@ -93,7 +92,7 @@ def _without(deletion: Deletion) -> str:
 
 
 def table() -> str:
-    """The list as the simulator's README shows it."""
+    """The list in the form of the simulator's README."""
     rows = [
         f"| `{each.name}` | {each.check}{_without(each)} | {each.promise} | {each.detected_by} |"
         for each in load()

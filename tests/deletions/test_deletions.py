@@ -1,4 +1,4 @@
-"""The list cannot rot: every deletion still applies to the sources, and says what it is about."""
+"""Keeps the list valid: every deletion applies to the current sources, and is described."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_a_deletion_names_its_promise_and_its_detector(deletion: Deletion) -> No
 
 
 def test_the_wrong_designs_of_operations_are_detected() -> None:
-    """Each known wrong design of idempotent operations has a deletion that gives it."""
+    """Each known wrong design of idempotent operations has a deletion that leads to it."""
     assert sorted(filter(None, (deletion.design for deletion in EVERY))) == [
         "a claim has failed, a read finds nothing, so it runs",
         "a corrupt record counts as absent",

@@ -1,10 +1,10 @@
-"""Installs what `make dist` has built, and that alone, and runs suites of the project with it.
+"""Installs only what `make dist` has built, and runs suites of the project with it.
 
 usage: .venv/bin/python tests/dist [SUITE …]
        .venv/bin/python tests/dist again [PART …]
 
-The suites start the servers that they need. `again` builds the release, or parts of it, once more: from a
-clone in another folder, under another home; and compares the bytes.
+The suites start the servers that they need. `again` builds the release, or parts of it, once more from a
+clone in another folder, with another home directory, and compares the bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from install import ROOT
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 SERVERS = ("python3", str(ROOT / "tests" / "servers"), "run", "--")
 JAVASCRIPT = str(ROOT / "bindings-wasm" / "scripts" / "test.mjs")
-#: What needs no bundler: Vite itself does not run on the oldest Node.js.
+#: The tests that need no bundler: Vite itself does not run on the oldest Node.js.
 IN_EVERY_NODE = ("examples", "runtimes", "libraries")
 HERE = Path(__file__).parent
 README = ROOT / "tests" / "readme"
@@ -53,13 +53,13 @@ def suites(folder: Path) -> dict[str, tuple[Path, tuple[str, ...], dict[str, str
     for version in ("20.16", "22", "24"):
         programs = install.NODES / f"node-{version}" / "bin"
         path = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
-        # Not by npm, which does not run on the oldest one.
+        # Without npm, which does not run on the oldest version.
         found[f"node-{version}"] = (ROOT, ("node", JAVASCRIPT, *IN_EVERY_NODE), package | path)
     return found
 
 
 def main(words: list[str]) -> int:
-    """Runs the suites; 1 if one of them has failed."""
+    """Runs the suites. Returns 1 if one of them fails."""
     if words[:1] == ["again"]:
         return again.main(words[1:])
     failed = []

@@ -1,4 +1,4 @@
-"""Builds a release once more, in another folder and under another home, and compares the bytes."""
+"""Builds a release once more, in another folder and with another home directory, and compares the bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from install import DIST, ROOT, sums
 
-#: The files of each part of a release, beside which there may be their lists of what they are made of.
+#: The files of each part of a release. Each may have a software bill of materials beside it.
 PARTS = {
     "wheels": ("fencepost-*.whl", "fencepost-*.tar.gz"),
     "javascript": ("fencepost-*.tgz",),
@@ -24,13 +24,13 @@ PARTS = {
 
 
 def is_of(name: str, parts: list[str]) -> bool:
-    """Whether one of these parts has a file; no part stands for all."""
+    """Whether the file belongs to one of these parts; an empty list means all parts."""
     patterns = [pattern for part in parts for pattern in PARTS[part]]
     return not parts or any(fnmatch(name.removesuffix(".cdx.json"), pattern) for pattern in patterns)
 
 
 def compared(before: dict[str, str], now: dict[str, str]) -> dict[str, str]:
-    """Compares two builds: the result for each file of either."""
+    """Compares two builds. Returns the result for each file of either."""
     said = {}
     for name in sorted(before.keys() | now.keys()):
         if name not in now:
@@ -43,7 +43,7 @@ def compared(before: dict[str, str], now: dict[str, str]) -> dict[str, str]:
 
 
 def main(parts: list[str]) -> int:
-    """Builds the parts, or all; 1 if the files are not those in build/dist, with the same bytes."""
+    """Builds the parts, or all. Returns 1 if the files or their bytes differ from those in build/dist."""
     unknown = sorted(set(parts) - set(PARTS))
     if unknown:
         sys.exit(f"tests/dist: no part {unknown[0]}: give one of {', '.join(PARTS)}")
@@ -62,7 +62,7 @@ def main(parts: list[str]) -> int:
             mdbook = Path(".venv") / "bin" / "mdbook"
             (clone / mdbook).parent.mkdir(parents=True)
             (clone / mdbook).symlink_to(ROOT / mdbook)
-        # The same compiler; cargo gets the sources of the dependencies anew.
+        # The same compiler, but cargo downloads the sources of the dependencies again.
         rustup = os.environ.get("RUSTUP_HOME", str(Path.home() / ".rustup"))
         env = {**os.environ, "HOME": str(home), "CARGO_HOME": str(home / ".cargo"), "RUSTUP_HOME": rustup}
         for part in parts or [""]:

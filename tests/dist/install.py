@@ -13,14 +13,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 DIST = ROOT / "build" / "dist"
 MACHINE = platform.machine()
-#: Where `tools/setup release` installs the versions of Node.js that the package is for.
+#: Where `tools/setup release` installs the supported versions of Node.js.
 NODES = ROOT / "build" / "nodes" / "node_modules"
-#: The client libraries that a program in JavaScript has beside the package.
+#: The client libraries that a JavaScript program installs beside the package.
 PEERS = ("redis", "ioredis", "node-zookeeper-client")
 
 
 def only(pattern: str) -> Path:
-    """The one artefact of that name."""
+    """The one artefact that matches the pattern."""
     found = sorted(DIST.glob(pattern))
     if len(found) != 1:
         sys.exit(f"tests/dist: build/dist has {len(found)} files {pattern}: run `make dist`")
@@ -28,7 +28,7 @@ def only(pattern: str) -> Path:
 
 
 def run(*command: object, cwd: Path | None = None, **variables: str) -> str:
-    """What a program prints that has to succeed."""
+    """Runs a program, which must succeed, and returns its output."""
     done = subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
@@ -48,39 +48,39 @@ def sums(folder: Path) -> dict[str, str]:
 
 
 def check_sums() -> None:
-    """Every file has a line in SHA256SUMS, and every line a file, with these bytes."""
+    """Checks that SHA256SUMS has exactly the files and digests of build/dist."""
     lines = (line.split("  ") for line in (DIST / "SHA256SUMS").read_text().splitlines())
     listed, there = {(name, digest) for digest, name in lines}, set(sums(DIST).items())
     assert listed == there, listed ^ there
 
 
 def unpack(archive: Path, into: Path) -> None:
-    """Unpacks an archive without its one folder."""
+    """Unpacks the content of the archive's one folder."""
     into.mkdir(parents=True)
     run("tar", "-xf", archive, "--strip-components=1", "-C", into)
 
 
 def python(folder: Path) -> None:
-    """The wheel, with all that its extras ask for."""
+    """Installs the wheel, with the packages of its extras."""
     run(sys.executable, "-m", "venv", "--without-pip", folder)
     wheel = only(f"fencepost-*-manylinux*_{MACHINE}.whl")
-    # The examples of the guides use these two, too.
+    # The guides' examples also need OpenTelemetry: the extra and its SDK.
     packages = (f"fencepost[redis,zookeeper,opentelemetry] @ {wheel.as_uri()}", "opentelemetry-sdk")
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check")
     there = ("--python", folder / "bin" / "python")
     run(*pip, *there, "install", "--quiet", *packages, *beside_the_guides())
-    # The tests import fencepost, too: the same wheel, and not one that happens to be there.
+    # The tests also import fencepost. They must use the same wheel, not an older installed one.
     run(*pip, "install", "--quiet", "--no-deps", "--force-reinstall", wheel)
 
 
 def beside_the_guides() -> list[str]:
-    """What programs of the guides import beside fencepost, in the versions that the tests have."""
+    """The other packages that the guides' programs import, in the versions of the tests."""
     pinned = (ROOT / "bindings-py" / "requirements-dev.txt").read_text()
     return re.findall(r"^((?:fastapi|flask|starlette|httpx|django)==\S+)", pinned, re.MULTILINE)
 
 
 def node(folder: Path) -> None:
-    """The npm package with the client libraries of the lock file, and the examples beside it."""
+    """Installs the npm package with the client libraries of the lock file, and the examples."""
     unpack(only("fencepost-*.tgz"), folder / "node_modules" / "fencepost")
     sources = ROOT / "bindings-wasm"
     for entry in (sources / "node_modules").iterdir():
@@ -92,7 +92,7 @@ def node(folder: Path) -> None:
 
 
 def everything(folder: Path) -> None:
-    """All artefacts for this machine: tests/readme/running.py knows these places."""
+    """Installs all artefacts for this machine, in the places that tests/readme/running.py expects."""
     python(folder / "python")
     node(folder / "node")
     unpack(only(f"libfencepost-*-{MACHINE}-linux-gnu.tar.xz"), folder / "c")

@@ -1,4 +1,4 @@
-"""What is in build/dist: complete, small, with licences and lists of parts, without paths of this machine."""
+"""The artefacts in build/dist: complete, small, with licences and bills of materials, without local paths."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WHEELS = {
     for machine in ("x86_64", "aarch64")
     for tags in (f"manylinux2014_{machine}.manylinux_2_17", "musllinux_1_2")
 }
-#: Each artefact, with what it may weigh at most, in bytes.
+#: Each artefact, with its greatest size in bytes.
 LIMITS = {
     **dict.fromkeys(WHEELS, 1.2 * MIB),
     **{f"{name}-{VERSION}.crate": 1 * MIB for name in CRATES},
@@ -35,7 +35,7 @@ LIMITS = {
     f"libfencepost-{VERSION}-{MACHINE}-linux-gnu.tar.xz": 6 * MIB,
     f"fencepost-site-{VERSION}.tar.xz": 6 * MIB,
 }
-#: What holds sources, or pages: nothing of others is compiled into it.
+#: Artefacts with sources or pages: no third-party code is compiled into them.
 OWN = re.compile(r"\.crate$|^fencepost-[\d.]+\.tar\.gz$|-site-")
 
 

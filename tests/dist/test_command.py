@@ -1,4 +1,4 @@
-"""The command of a release: what is in its archive, and that it works."""
+"""The command of a release: the content of its archive, and that it works."""
 
 from __future__ import annotations
 

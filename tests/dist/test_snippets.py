@@ -1,4 +1,4 @@
-"""The README's programs that lock, with what is installed: in every language, on every kind of server."""
+"""The README's programs with locks run with the installed artefacts, in every language, on every server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The C libraries of a release export what `tests/api` lists, and nothing else, with the soname's version."""
+"""The C libraries of a release export exactly the functions in `tests/api`, with the soname's version."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from install import ROOT, run
 
-#: What libfencepost-redis looks up in its TLS, and no program calls.
+#: A function that libfencepost-redis looks up in its TLS library; no program calls it.
 AMONG_THEMSELVES = {"fencepost_redis_tls"}
 LIBRARIES = Path(os.environ["FENCEPOST_INSTALLED"]) / "c" / "lib"
 

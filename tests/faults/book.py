@@ -11,7 +11,7 @@ from counter import CounterServer
 
 @dataclass(frozen=True)
 class Held:
-    """A grant as its holder saw it: its fence, and from when to when it was valid, in µs of this machine."""
+    """A grant as its holder saw it: its fence, and the period of its validity in µs."""
 
     fence: int
     since: int
@@ -20,15 +20,15 @@ class Held:
 
 
 class Resource(CounterServer):
-    """The counter, served on a loopback port of its own, with a book.
+    """The counter with a book, on its own loopback port.
 
-    `look FENCE` is for contenders that share the lock: it is refused after a higher exclusive fence, and does
-    not raise the highest fence. `held FENCE FROM TO` adds an entry to the book.
+    `look FENCE` is for contenders that share the lock: the resource rejects it after a higher exclusive
+    fence, and does not raise the highest fence. `held FENCE FROM TO` adds an entry to the book.
     """
 
     def __init__(self) -> None:
         self.book: list[Held] = []
-        #: How many grants each connection, that is each contender, has recorded.
+        #: How many grants each contender has recorded. Each contender has one connection.
         self.tally: Tally[int] = Tally()
         #: The contenders that share the lock.
         self._sharing: set[int] = set()
@@ -68,7 +68,7 @@ class Resource(CounterServer):
             self._changed.notify_all()
 
     def wait_for_all(self, since: Tally[int], contenders: int, times: int, timeout: float) -> bool:
-        """Waits until each of so many contenders has held so many times since that tally."""
+        """Waits until each of `contenders` has held the lock `times` times since that tally."""
 
         def served() -> bool:
             return sum(self.tally[each] >= since[each] + times for each in self.tally) >= contenders
@@ -77,7 +77,7 @@ class Resource(CounterServer):
             return self._changed.wait_for(served, timeout)
 
     def tallied(self) -> Tally[int]:
-        """The tally as it is now."""
+        """The current tally."""
         with self._changed:
             return self.tally.copy()
 

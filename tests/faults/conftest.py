@@ -15,12 +15,12 @@ sys.path += [str(TESTS / "interop" / "tests"), str(TESTS / "mixed"), str(TESTS /
 
 from ensemble import Ensemble  # noqa: E402
 from selection import VERSIONS, pytest_addoption, pytest_collection_modifyitems  # noqa: E402
-from workers import WorkerPool, Workers  # noqa: E402  # sys.path has its imports only now
+from workers import WorkerPool, Workers  # noqa: E402  # sys.path includes its imports only now
 
 __all__ = ["pytest_addoption", "pytest_collection_modifyitems"]
 
 NICE = 5
-#: ZooKeeper's own example: members that lose the leader go on for five ticks.
+#: The value of ZooKeeper's example. Members that lose the leader continue for five ticks.
 TICK_MS = "2000"
 
 
@@ -28,7 +28,7 @@ TICK_MS = "2000"
 def ensemble(request: pytest.FixtureRequest) -> Iterator[Ensemble]:
     """Three members, each in a network namespace of its own."""
     ensemble = Ensemble(request.param)
-    # There are many contenders, and members that start again must get the processor first.
+    # There are many contenders, and restarting members must get the processor first.
     if os.nice(0) < NICE:
         os.nice(NICE)
     yield ensemble
@@ -53,7 +53,7 @@ def pool(ensemble: Ensemble) -> Iterator[WorkerPool]:
 
 @pytest.fixture
 def workers(pool: WorkerPool) -> Workers:
-    """Contenders of every machine and language: they see all faults, one after the other."""
+    """Contenders of every machine and language, which run during all faults."""
     return pool.get()
 
 

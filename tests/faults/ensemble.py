@@ -6,7 +6,7 @@ from steer import Servers
 from tree import Tree
 
 NAMES = ("ensemble-1", "ensemble-2", "ensemble-3")
-#: What undoes each fault.
+#: The command that undoes each fault.
 CURES = {"kill": "start", "pause": "resume", "cut": "heal", "isolate": "heal"}
 
 

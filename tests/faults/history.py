@@ -1,4 +1,4 @@
-"""What must hold for the book of a workload."""
+"""The rules for the book of a workload."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from book import Held
 def conflicts(book: Iterable[Held], permits: int | None) -> list[str]:
     """Grants that overlap in time, and fences that did not grow.
 
-    With permits, as many grants may overlap, and their fences are in no order.
+    With permits, that many grants may overlap, and their fences have no order.
     """
     found: list[str] = []
     active: list[Held] = []

@@ -65,7 +65,7 @@ class Queues:
         return [self._tree.contenders(self.path(queue).split(",")[0]) for queue in QUEUES if queue.visible]
 
     def wait_for_change(self, before: list[list[str]], *, fewer: bool) -> None:
-        """Waits until each queue has fewer contenders than before, or as many and not the same ones."""
+        """Waits until each queue has fewer contenders than before, or as many but different ones."""
 
         def changed() -> bool:
             pairs = zip(before, self.contenders(), strict=True)
@@ -80,7 +80,7 @@ class Queues:
                 self.event(queue, "valid", valid=False)
 
     def holders_lose(self) -> list[int]:
-        """Waits until every holder has reported its loss; returns until when each one was valid."""
+        """Waits until every holder has reported its loss; returns the end of each one's validity."""
         ends = []
         for queue in QUEUES:
             path = self.path(queue)
@@ -89,7 +89,7 @@ class Queues:
             events = [each for each in self.holder(queue).unread("valid") if each["path"] == path]
             invalid = [int(each["at"]) for each in events if not each["valid"]]
             assert len(invalid) >= queue.times, f"{queue}: lost, but was never invalid: {events}"
-            # The first permit that is lost lets the first waiter in.
+            # The first lost permit lets the first waiter in.
             ends.append(sorted(invalid)[-queue.times])
         return ends
 
@@ -105,7 +105,7 @@ class Queues:
             assert not waiter.unread("granted"), waiter.unread("granted")
 
     def waiters_are_granted(self, order: Sequence[int] = (0, 1)) -> list[int]:
-        """Waits until all waiters have been granted; returns when the first one of each queue was."""
+        """Waits until all waiters get the lock; returns the time of the first grant of each queue."""
         first = []
         for queue in QUEUES:
             granted = [self.waiters[who].event("granted", path=self.path(queue)) for who in order]
@@ -116,7 +116,7 @@ class Queues:
         return first
 
     def unordered(self, queue: Queue) -> bool:
-        """Whether the waiters are granted in no order: they share the lock, or it has no wait queue."""
+        """Whether the waiters get the lock in any order: they share it, or it has no wait queue."""
         return queue.waits.startswith(("read", "semaphore", "single"))
 
     def release(self) -> None:

@@ -24,7 +24,8 @@ def at_work(
 ) -> Iterator[Queues]:
     """Runs the queues and the workers during the body; then checks them, and that no node remains.
 
-    `holders` are the members that holders connect to, `others` those of all other peers; the default is all.
+    `holders` are the members that holders connect to, `others` those of all other peers; the default is all
+    members.
     """
     tree = Tree(others or ensemble.hosts)
     queues = Queues(root, tree, holders or ensemble.hosts, others or ensemble.hosts, holders_ms, waiters_ms)

@@ -1,4 +1,4 @@
-"""Contenders are paused until their sessions expire, or are killed, while every machine is at work."""
+"""Contenders are paused until their sessions expire, or are killed, while all machines run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ def test_processes_are_paused_until_their_sessions_expire(
     ensemble: Ensemble, workers: Workers, root: str
 ) -> None:
     with at_work(ensemble, workers, root, holders_ms=BRIEF_MS, waiters_ms=BRIEF_MS) as queues:
-        # The first waiter of every queue loses its session, and joins the queue again behind the other one.
+        # The first waiter of every queue loses its session, and joins the queue again behind the other
+        # waiter.
         before = queues.contenders()
         queues.waiters[0].pause()
         queues.wait_for_change(before, fewer=True)

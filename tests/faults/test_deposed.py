@@ -1,4 +1,4 @@
-"""A leader is deposed without noticing it, and goes on serving its clients beside its successor."""
+"""A deposed leader does not notice it, and still serves its clients while its successor works."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_no_client_is_valid_beside_the_next_holder(slow: Ensemble, root: str) ->
             holder.acquire(f"mutex {path}")
             holder.event("valid", path=path, valid=True)
             waiters[name].ask(f"wait mutex {path}")
-        # The grants last as long as there is a leader.
+        # The grants stay valid while there is a leader.
         for holder in holders.values():
             assert not [event for event in holder.unread("valid") if not event["valid"]]
         slow.do(f"depose {old}")

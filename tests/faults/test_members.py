@@ -1,4 +1,4 @@
-"""Members fail, one after the other, and then all of them, while every machine is at work."""
+"""Members fail, one after the other, and then all of them, while all machines run."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ LONG_MS = 60_000
         ("cut", "follower"),
         ("pause", "leader"),
         ("isolate", "leader"),
-        # To clients, these are the silent follower of test_silent.py and the leader of test_deposed.py.
+        # Clients see the same as in test_silent.py (a silent follower) and test_deposed.py (a deposed
+        # leader).
         pytest.param("pause", "follower", marks=pytest.mark.full_product),
         pytest.param("cut", "leader", marks=pytest.mark.full_product),
     ],
 )
 def test_a_member_fails(ensemble: Ensemble, workers: Workers, root: str, fault: str, who: str) -> None:
     victim = ensemble.member(who)
-    # The holders know no other member: their sessions end with it.
+    # The holders know no other member, so their sessions end with this one.
     holders, others = ensemble.address(victim), ensemble.others(victim)
     times = {"holders_ms": BRIEF_MS, "waiters_ms": LONG_MS}
     with at_work(ensemble, workers, root, holders=holders, others=others, **times) as queues:
@@ -36,7 +37,7 @@ def test_a_member_fails(ensemble: Ensemble, workers: Workers, root: str, fault: 
             ensemble.do(f"{fault} {victim}")
             valid_until = queues.holders_lose()
             granted = queues.waiters_are_granted()
-            # The workers go on without it.
+            # The workers continue without it.
             workers.wait_for_all()
         finally:
             ensemble.do(f"{CURES[fault]} {victim}")

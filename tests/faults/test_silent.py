@@ -1,4 +1,4 @@
-"""A member falls silent without closing a connection, as when its machine loses power.
+"""A member stops sending without closing its connections, as after a power failure.
 
 Holders are connected to it, and reach the other members through proxies, which refuse
 connections until the holders are connected.
@@ -17,7 +17,8 @@ from workloads import CLIENTS
 
 #: Milliseconds.
 SESSION_MS = 10_000
-#: A client proves its session once in a third of the timeout. Holders begin at so many moments of it.
+#: A client confirms its session once in a third of the timeout. Holders begin at this many points of that
+#: time.
 PHASES = 3
 BRIEF_MS = 5000
 
@@ -37,7 +38,7 @@ class Others:
         return sum(proxy["connections"] for proxy in proxies if proxy["id"] in identities)
 
     def do(self, what: str) -> None:
-        """Gives this command to all proxies."""
+        """Sends this command to all proxies."""
         for proxy in self._proxies:
             self._ensemble.do(f"proxy-{what} {proxy['id']}")
 
@@ -53,7 +54,8 @@ def holders_at(
         others.do("cut")
         begin = time.monotonic()
         for phase in range(phases):
-            # There is no event to wait for: these holders prove their sessions later than the holders before.
+            # There is no event to wait for: these holders must confirm their sessions later than the holders
+            # before.
             time.sleep(max(0.0, begin + phase * session_ms / 3000 / phases - time.monotonic()))
             for name in CLIENTS:
                 holders[f"{root}/{name}-{phase}"] = Peer(name, hosts, session_ms)
@@ -81,7 +83,7 @@ def test_a_follower_that_falls_silent_costs_no_grant(slow: Ensemble, root: str) 
             time.sleep(0.05)
         assert others.connections() >= len(holders)
         for path, holder in holders.items():
-            # It was invalid while it had no connection, and then valid again.
+            # The grant was invalid while its holder had no connection, and then valid again.
             states = [event["valid"] for event in holder.unread("valid")]
             assert states in ([], [False, True]), path
         other = Peer("rust-curator", slow.others(follower))

@@ -16,7 +16,7 @@ from workloads import WORKLOADS, Workload
 
 #: Long enough for a restart of all members; short, because a member that fails may end its clients' sessions.
 SESSION_MS = 8000
-#: How long a grant is used: long enough that a fault happens while some contender holds the lock.
+#: How long a grant is used: so long that a contender holds the lock when a fault happens.
 HOLD_MS = 150
 
 
@@ -51,7 +51,7 @@ class WorkerGroup:
         self._start(newcomer, kind)
 
     def wait_for_all(self, since: Tally[int], times: int, except_for: int) -> None:
-        """Waits until all contenders, except so many, have held the lock so many times since that tally."""
+        """Waits until all but `except_for` contenders have held the lock `times` times since that tally."""
         served = self.resource.wait_for_all(since, len(self.peers) - except_for, times, LIMIT)
         unread = {peer.name: peer.unread() for peer, _ in self.peers}
         assert served, (
@@ -97,7 +97,7 @@ def close_all(peers: Iterable[Peer]) -> None:
 
 
 def kill_all(peers: Iterable[Peer]) -> None:
-    """Kills peers, also those that are paused or in the middle of a command."""
+    """Kills peers, including paused peers and peers that run a command."""
     for peer in peers:
         peer.kill()
 
@@ -106,7 +106,8 @@ class Workers:
     """The workers of all workloads."""
 
     def __init__(self, root: str, members: list[str]) -> None:
-        # A client tries the members in random order or in the order of the address: this spreads both.
+        # Clients try the members in random order or in the order of the address. This spreads both over the
+        # members.
         chance = random.Random(5)
         turns = count()
 
@@ -120,7 +121,7 @@ class Workers:
         for group in self.groups:
             for peer, _ in group.peers:
                 peer.answer("ready")
-        #: Whether all commands were answered, and the last check passed.
+        #: Whether all commands got an answer and the last check passed.
         self.usable = True
 
     def start(self) -> None:
@@ -140,7 +141,7 @@ class Workers:
         return [group.peers[-1][0] for group in self.groups]
 
     def wait_for_all(self, times: int = 2, except_for: int = 0) -> None:
-        """Waits until all contenders of each workload, except so many, have held it so many times more."""
+        """Waits until all but `except_for` contenders of each workload have held it `times` more times."""
         since = [group.resource.tallied() for group in self.groups]
         for group, tally in zip(self.groups, since, strict=True):
             group.wait_for_all(tally, times, except_for)

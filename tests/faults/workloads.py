@@ -1,4 +1,4 @@
-"""Every machine with its contenders: workloads, and queues that do not move."""
+"""Every machine with its contenders: workloads, and queues whose holders do not release."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ WORKLOADS = (
     Workload("read-write-kazoo", (*_all("write", "rust-kazoo"), *_all("read", "rust-kazoo", "rust-kazoo"))),
     Workload("semaphore", _all("semaphore:2", *("rust-curator",) * 3, "python-curator"), permits=2),
     Workload("semaphore-kazoo", _all("semaphore:2", *("rust-kazoo",) * 3), permits=2),
-    # It has no wait queue: a contender may get it twice in a row.
+    # It has no wait queue, so a contender may get it twice in a row.
     Workload("single", _all("single", "rust-curator", "python-curator", "javascript-curator", "c-curator")),
     Workload("leader", _all("leader", "rust-curator", "rust-curator", "javascript-curator")),
     Workload("multi", _all("multi", "rust-curator", "rust-curator", "rust-curator"), paths=("/a", "/b")),
@@ -53,7 +53,7 @@ WORKLOADS = (
 
 @dataclass(frozen=True)
 class Queue:
-    """A holder of one language, and what it and its waiters acquire."""
+    """A holder of one language, and the locks of the holder and of its waiters."""
 
     holder: str
     holds: str

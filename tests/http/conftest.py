@@ -24,7 +24,7 @@ class Control:
         self._lines = self._socket.makefile("r")
 
     def do(self, command: str) -> dict[str, Any]:
-        """The answer to a command."""
+        """Sends a command, and returns the reply."""
         self._socket.sendall(command.encode() + b"\n")
         answer: dict[str, Any] = json.loads(self._lines.readline())
         assert answer["ok"], answer
@@ -46,11 +46,11 @@ class Store:
         self.address: str = proxy["address"]
 
     def go_away(self) -> None:
-        """All connections end, and none is accepted."""
+        """Ends all connections, and accepts no new ones."""
         self._control.do(f"proxy-cut {self._id}")
 
     def come_back(self) -> None:
-        """Connections are accepted again."""
+        """Accepts connections again."""
         self._control.do(f"proxy-heal {self._id}")
 
     def close(self) -> None:
@@ -69,7 +69,7 @@ def control() -> Iterator[Control]:
 
 @pytest.fixture(scope="session")
 def effects() -> Iterator[redis.Redis]:
-    """What the handlers have left."""
+    """The server with the handlers' traces."""
     with redis.Redis.from_url(f"redis://{os.environ['FENCEPOST_REDIS_2']}") as effects:
         yield effects
 
@@ -111,7 +111,7 @@ def serving(name: str, store: str, **options: object) -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def server(control: Control, name: str, scope: str) -> Iterator[Server]:
-    """A server that does not wait. A body may have 100,000 bytes."""
+    """A server whose requests do not wait for each other. A body may have 100,000 bytes."""
     yield from serving(name, os.environ["FENCEPOST_REDIS"], scope=scope, max_body=100_000)
 
 
@@ -123,7 +123,7 @@ def waiting_server(control: Control, name: str, scope: str) -> Iterator[Server]:
 
 @pytest.fixture
 def store(control: Control) -> Iterator[Store]:
-    """A store that can go away."""
+    """A store that can become unreachable."""
     store = Store(control)
     yield store
     store.close()
@@ -131,5 +131,5 @@ def store(control: Control) -> Iterator[Store]:
 
 @pytest.fixture
 def operation(effects: redis.Redis) -> Operation:
-    """An operation that no other test has."""
+    """An operation that no other test uses."""
     return Operation(effects)

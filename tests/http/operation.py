@@ -1,4 +1,4 @@
-"""One operation of a test: its requests, and what its handler has done."""
+"""One operation of a test: its requests, and the traces of its handler."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Operation:
         self._effects: Any = effects
 
     def headers(self, **more: str) -> dict[str, str]:
-        """Those of a request with the key. A keyword's value of "" leaves a header out."""
+        """The headers of a request with the key. A keyword with the value "" omits a header."""
         headers = {"X-Tenant": self.tenant, "Idempotency-Key": self.key, "Content-Type": "application/json"}
         headers |= {name.replace("_", "-").title(): value for name, value in more.items()}
         return {name: value for name, value in headers.items() if value}
@@ -52,7 +52,7 @@ class Operation:
         )
 
     def raw(self, body: bytes = ORDER, length: int | None = None, **query: Any) -> bytes:
-        """The bytes of a request whose connection ends after it."""
+        """The bytes of a request, after which the connection ends."""
         lines = [f"POST {self.target(**query)} HTTP/1.1", "Host: localhost", "Connection: close"]
         lines += [f"{name}: {value}" for name, value in self.headers().items()]
         lines += [f"Content-Length: {len(body) if length is None else length}", "", ""]
@@ -68,12 +68,12 @@ class Operation:
         wait_until(lambda: self.runs == runs, "the handler runs")
 
     def open_gate(self) -> None:
-        """Lets one run go on."""
+        """Lets one run continue."""
         self._effects.rpush(f"http:{self.id}:gate", "open")
 
 
 def is_problem(response: httpx.Response, status: int, name: str) -> bool:
-    """Whether this is the problem."""
+    """Whether the response is this problem."""
     assert response.headers["content-type"] == "application/problem+json", response.text
     document = response.json()
     assert list(document) == ["type", "title", "status", "detail"]
@@ -83,7 +83,7 @@ def is_problem(response: httpx.Response, status: int, name: str) -> bool:
 
 
 def assert_replays(first: httpx.Response, retry: httpx.Response) -> None:
-    """The retry has the response of the first request, by the rules of the HTTP format."""
+    """Checks that the retry has the response of the first request, by the rules of the HTTP format."""
     assert (retry.status_code, retry.content) == (first.status_code, first.content)
     for name in ("content-type", "location", "content-length"):
         assert retry.headers.get(name) == first.headers.get(name)

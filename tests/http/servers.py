@@ -1,4 +1,4 @@
-"""The servers of the suite: how they are started, asked and ended."""
+"""Starts the servers of the suite, sends them requests, and ends them."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Server:
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # close() closes it
         addresses = (f"redis://{store}", f"redis://{effects}")
         self._process = subprocess.Popen(
-            # If the suite is killed, its servers end, too.
+            # If the suite is killed, its servers end too.
             [
                 "setpriv",
                 "--pdeathsig",
@@ -85,7 +85,7 @@ class Server:
             start_new_session=True,
             stderr=self._log,
         )
-        # Each request has a connection of its own: a server may close one after an exception.
+        # Each request has its own connection, because a server may close one after an exception.
         limits = httpx.Limits(max_keepalive_connections=0)
         self.client = httpx.Client(base_url=f"http://127.0.0.1:{self.port}", timeout=LONG, limits=limits)
         wait_until(self._is_ready, f"{name} serves")
@@ -98,26 +98,26 @@ class Server:
             return False
 
     def log(self) -> str:
-        """What the server has written to standard error."""
+        """The server's standard error."""
         size = os.fstat(self._log.fileno()).st_size
         return os.pread(self._log.fileno(), size, 0).decode()
 
     def connect(self) -> socket.socket:
-        """A connection of one's own."""
+        """Opens a separate connection."""
         return socket.create_connection(("127.0.0.1", self.port), timeout=LONG)
 
     def kill(self) -> None:
-        """SIGKILL to all its processes."""
+        """Sends SIGKILL to all its processes."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self.close()
 
     def terminate(self) -> None:
-        """SIGTERM."""
+        """Sends SIGTERM."""
         self._process.terminate()
 
     def stop(self) -> None:
-        """SIGTERM, and waits for its end."""
+        """Sends SIGTERM, and waits for its end."""
         self.terminate()
         self.wait()
 
@@ -129,11 +129,11 @@ class Server:
             self.close()
 
     def close(self) -> None:
-        """Leaves nothing behind."""
+        """Ends the server, and frees everything."""
         if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         self.client.close()
         if not self._log.closed:
-            sys.stderr.write(self.log())  # pytest shows it if the test has failed.
+            sys.stderr.write(self.log())  # pytest shows it if the test fails.
             self._log.close()

@@ -1,4 +1,4 @@
-"""Requests at the same time, clients that hang up, and servers that are killed."""
+"""Concurrent requests, clients that close the connection, and killed servers."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_handler_survives_its_client(waiting_server: Server, operation: Operat
     with waiting_server.connect() as connection:
         connection.sendall(operation.raw(gate=1))
         operation.wait_until_run()
-    # The server has seen the end of that connection, once it answers another one.
+    # When the server responds to another connection, it has seen the end of that one.
     assert waiting_server.client.get("/ready").status_code == 200
     operation.open_gate()
     retry = operation.post(waiting_server, gate=1)
@@ -70,7 +70,7 @@ def test_half_a_request_runs_nothing(server: Server, operation: Operation) -> No
 
 
 def test_the_end_of_a_stream_follows_its_completion(server: Server, operation: Operation) -> None:
-    """A retry finds the operation done as soon as a client has the whole response."""
+    """When a client has the whole response, a retry already finds the operation completed."""
     for pieces in range(1, 20):
         each = Operation(operation._effects)
         each.post(server, pieces=pieces)

@@ -39,7 +39,7 @@ def test_a_form_that_is_sent_twice_runs_once(server: Server, operation: Operatio
 def test_a_script_sends_its_token_in_a_header(server: Server, operation: Operation) -> None:
     headers = operation.headers(idempotency_token=token(server, operation))
     first = operation.post(server, headers=headers)
-    # The key does not count.
+    # The server ignores the key.
     assert_replays(first, operation.post(server, headers=headers | {"Idempotency-Key": "another"}))
     assert operation.runs == 1
 

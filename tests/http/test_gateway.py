@@ -12,7 +12,7 @@ import pytest
 from operation import REPLAYED, Operation, assert_replays, is_problem
 from servers import SERVERS, Server
 
-#: What a server may decode, normalise or leave as it is.
+#: Paths that a server may decode, normalise or leave unchanged.
 PATHS = ("/run", "/run/%7Euser/a%20b", "/run/%C3%BC/100%25", "/run/a+b;c=1,2")
 QUERIES = ("", "&a=%20+&b=%2F/", "&b=1&a=2&a", "&\"'=%FF")
 BODIES = (b"", bytes(range(256)), b'{"cents": 1700}\n')
@@ -33,7 +33,7 @@ def fleet(scope: str) -> Iterator[dict[str, Server]]:
 
 
 def send(server: Server, operation: Operation, path: str, query: str, body: bytes) -> httpx.Response:
-    """The target goes out as it stands."""
+    """Sends the target unchanged."""
     target = f"{path}?id={operation.id}{query}".encode()
     url = httpx.URL(f"http://127.0.0.1:{server.port}")
     request = httpx.Request("POST", url, content=body, headers=operation.headers())
@@ -47,7 +47,7 @@ def test_a_pair(fleet: dict[str, Server], operation: Operation, first: str, seco
     for path, query, body in zip(PATHS, QUERIES, (*BODIES, b"x"), strict=True):
         each = Operation(operation._effects)
         if "axum" in (first, second):
-            query = query.replace('"', "")  # hyper refuses a request line that has it
+            query = query.replace('"', "")  # hyper rejects a request line that contains it
         done = send(one, each, path, query, body)
         assert done.status_code == 201, done.text
         retry = send(other, each, path, query, body)
@@ -59,7 +59,7 @@ def test_a_pair(fleet: dict[str, Server], operation: Operation, first: str, seco
 
 
 def test_a_change_of_the_secret(scope: str, operation: Operation) -> None:
-    """The new secret is known first, and then the present one, and at last the only one."""
+    """The new secret is first only accepted, then the current one, and finally the only one."""
     store, effects = os.environ["FENCEPOST_REDIS"], os.environ["FENCEPOST_REDIS_2"]
     old, new = "an old secret of the suite", "a new secret of the suite"
     steps = {"starlette": [old, new], "express": [new, old], "axum": [new]}
@@ -81,7 +81,7 @@ def test_a_change_of_the_secret(scope: str, operation: Operation) -> None:
 
 
 def stored(response: httpx.Response) -> list[tuple[bytes, bytes]]:
-    """The headers of a replay that no server adds. Some frameworks sort them by name."""
+    """The stored headers of a replay, without those that a server adds. Some frameworks sort them by name."""
     added = {b"date", b"server", b"connection", b"keep-alive", b"transfer-encoding"}
     headers = [(name.lower(), value) for name, value in response.headers.raw]
     return sorted((name, value) for name, value in headers if name not in added)

@@ -1,4 +1,4 @@
-"""What one request after the other gets."""
+"""The responses to sequential requests."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ def test_a_status_after_which_a_retry_runs(server: Server, operation: Operation,
     assert failed.status_code == status
     assert STORED not in failed.headers
     done = operation.post(server, statuses=statuses)
-    # A release frees the operation. After 408 and 5xx the outcome is unknown, so the next attempt takes over.
+    # A release makes the operation free. After 408 and 5xx the outcome is unknown, so the next attempt takes
+    # over.
     assert (done.json()["run"], done.json()["takeovers"]) == (2, int(status == 408 or status >= 500))
     assert done.json()["derived"] == failed.json()["derived"]
     assert_replays(done, operation.post(server, statuses=statuses))
@@ -140,7 +141,7 @@ def test_a_large_result_is_replayed(server: Server, operation: Operation) -> Non
 
 
 def test_a_body_that_is_cut_short_is_not_stored(server: Server, operation: Operation) -> None:
-    """Its handler has failed midway. The client cannot get the whole response, nor a retry its part."""
+    """The handler fails midway. The client cannot get the whole response, and a retry no part of it."""
     query: dict[str, Any] = {"pieces": 2, "announced": "100,12"}
     with server.connect() as connection:
         connection.sendall(operation.raw(**query))
@@ -154,9 +155,9 @@ def test_a_body_that_is_cut_short_is_not_stored(server: Server, operation: Opera
 
 
 def test_a_body_that_is_longer_than_announced_is_not_stored(server: Server, operation: Operation) -> None:
-    """The client gets no more than what was announced, so a retry must not get more, either."""
+    """The client gets only the announced length, so a retry must not get more either."""
     query: dict[str, Any] = {"pieces": 2, "announced": "4"}
-    with suppress(httpx.TransportError):  # A server may refuse to send it.
+    with suppress(httpx.TransportError):  # A server may refuse to send such a response.
         operation.post(server, **query)
     retry = operation.post(server, **query)
     assert (retry.status_code, retry.content) == (201, b"")

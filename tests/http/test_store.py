@@ -34,10 +34,10 @@ def test_without_its_store_a_server_runs_nothing(
     assert is_problem(other.post(server), 503, "store-unavailable")
     assert is_problem(server.client.post("/tokens", headers=other.headers()), 503, "store-unavailable")
     assert other.runs == 0
-    # The client does not learn why; the log does.
+    # The response does not contain the reason; the log does.
     for what in ("a request was refused", "no token was issued"):
         assert f"{what}: " in server.log()
-    # What is not covered goes on.
+    # The middleware still passes on requests that it does not cover.
     assert other.post(server, b"", method="GET").status_code == 201
     store.come_back()
     wait_for_store(server, operation)

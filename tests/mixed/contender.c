@@ -31,7 +31,7 @@ static FILE *dial(const char *host, const char *port) {
     return fdopen(fd, "r+");
 }
 
-/* Sends a line, reads the answer: whether the counter took it. */
+/* Sends a line and reads the reply. Returns whether the counter accepted the line. */
 static int ask(FILE *counter, const char *line, char *answer, int size) {
     fflush(counter);
     fputs(line, counter);
@@ -43,7 +43,7 @@ static int ask(FILE *counter, const char *line, char *answer, int size) {
     return strncmp(answer, "stale", 5) != 0;
 }
 
-/* Increments in three steps: present the fence and read, work, write. */
+/* Increments in three steps: send the fence and read, work, write. */
 static int increment(FILE *counter, unsigned long long fence) {
     char line[80], answer[80];
     snprintf(line, sizeof line, "read %llu\n", fence);
@@ -52,7 +52,7 @@ static int increment(FILE *counter, unsigned long long fence) {
     return ask(counter, line, answer, sizeof answer);
 }
 
-/* The grant has ended. */
+/* Whether the grant has ended. */
 static int is_loss(fencepost_result result) {
     return result >= 400 && result < 500;
 }

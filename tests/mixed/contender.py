@@ -10,7 +10,7 @@ import fencepost
 
 
 def main() -> None:
-    """Acquires, increments and releases, so many times."""
+    """Acquires, increments and releases, as often as the arguments say."""
     url, name, rounds, host, port, *ttl = sys.argv[1:]
     done = stale = lost = 0
     with socket.create_connection((host, int(port))) as connection, fencepost.connect(url) as client:

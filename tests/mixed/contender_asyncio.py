@@ -11,7 +11,7 @@ import fencepost.asyncio
 
 
 async def main() -> None:
-    """Acquires, increments and releases, so many times."""
+    """Acquires, increments and releases, as often as the arguments say."""
     url, name, rounds, host, port, *ttl = sys.argv[1:]
     done = stale = lost = 0
     reader, writer = await asyncio.open_connection(host, int(port))

@@ -1,4 +1,4 @@
-"""The resource that the lock protects: a counter that is read, then written, and checks fences."""
+"""The resource that the lock protects: a counter with reads and writes, which checks fences."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 
 class Counter:
-    """The counter. It accepts no fence below the highest it has seen, and notices lost increments."""
+    """The counter. It rejects fences below the highest one so far, and detects lost increments."""
 
     def __init__(self) -> None:
         self.value = 0
@@ -18,7 +18,7 @@ class Counter:
         self._changed = threading.Condition()
 
     def read(self, fence: int) -> int | None:
-        """The value, for a client with the highest fence; None for others."""
+        """Returns the value if the client has the highest fence; otherwise None."""
         with self._changed:
             if fence < self.highest:
                 self.stale += 1
@@ -29,7 +29,7 @@ class Counter:
             return self.value
 
     def write(self, fence: int, value: int) -> bool:
-        """Takes a new value from a client with the highest fence."""
+        """Stores a new value if the client has the highest fence."""
         with self._changed:
             if fence < self.highest:
                 self.stale += 1
@@ -47,7 +47,7 @@ class Counter:
 
 
 class CounterServer(socketserver.ThreadingTCPServer):
-    """Serves one counter on a loopback port of its own."""
+    """Serves one counter on its own loopback port."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -62,7 +62,7 @@ class CounterServer(socketserver.ThreadingTCPServer):
         return int(self.server_address[1])
 
     def answer(self, contender: int, words: list[bytes]) -> str:
-        """What is answered to a line; a contender is a connection."""
+        """The reply to a line. Each contender has one connection."""
         match words:
             case [b"read", fence]:
                 value = self.counter.read(int(fence))
@@ -90,4 +90,4 @@ class _Handler(socketserver.StreamRequestHandler):
             try:
                 self.wfile.write(answer.encode() + b"\n")
             except OSError:
-                return  # The contender was killed in the middle: that is the point.
+                return  # The test killed the contender during an increment, which is expected.

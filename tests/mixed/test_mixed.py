@@ -1,4 +1,4 @@
-"""Four languages, one lock, not one increment lost."""
+"""Four languages use one lock, and no increment is lost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CONTENDERS = {
     "javascript": ["node", str(HERE / "contender.mjs")],
 }
 
-#: Bounds every wait; nothing here takes nearly as long.
+#: The time limit of every wait, in seconds. All waits are much shorter.
 LIMIT = 120
 
 
@@ -37,7 +37,7 @@ def url(request: pytest.FixtureRequest) -> str:
         pytest.fail(
             f"{variable} is not set: run this suite by `python3 tests/servers run -- pytest tests/mixed`"
         )
-    # A killed holder is waited for as long as its session or lease lasts.
+    # After a kill, the waiters wait until the holder's session or lease ends.
     option = "?session_timeout=4000" if request.param == "zk" else ""
     return f"{request.param}://{os.environ[variable]}{option}"
 
@@ -58,13 +58,13 @@ def start(
     *options: str,
     among: dict[str, list[str]] = CONTENDERS,
 ) -> subprocess.Popen[str]:
-    """Starts a contender: the one of that name."""
+    """Starts the contender with that name."""
     command = [*among[language], url, name, str(rounds), "127.0.0.1", str(counter.port), *options]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def finish(language: str, contender: subprocess.Popen[str]) -> dict[str, int]:
-    """Waits for a contender, and reads what it reports."""
+    """Waits for a contender, and returns its report."""
     out, err = contender.communicate(timeout=LIMIT)
     assert contender.returncode == 0, f"{language} ended with {contender.returncode}: {err}"
     report: dict[str, int] = json.loads(out.splitlines()[-1])
@@ -85,7 +85,7 @@ def test_not_one_increment_is_lost(url: str, counter: CounterServer) -> None:
 
 
 def test_killed_holders_block_no_waiter(url: str, counter: CounterServer) -> None:
-    """One process of each language is killed on its way; the others finish, and nothing is lost."""
+    """One process of each language is killed while it works; the others finish, and no increment is lost."""
     rounds, name = 40, f"mixed/{uuid.uuid4()}"
     endless = 10**6
     victims = [start(language, url, name, endless, counter) for language in CONTENDERS]

@@ -13,7 +13,7 @@ import pytest
 TESTS = Path(__file__).resolve().parents[1]
 sys.path += [str(TESTS / "conformance")]
 
-from remains import make_directories  # noqa: E402  # what it needs is found only now
+from remains import make_directories  # noqa: E402  # sys.path includes its imports only now
 from worker import LANGUAGES, Server, Worker  # noqa: E402
 
 
@@ -30,7 +30,7 @@ def server(request: pytest.FixtureRequest) -> Server:
 
 @pytest.fixture(scope="session")
 def workers() -> Iterator[dict[str, Worker]]:
-    """One worker of each language, which no fault befalls."""
+    """One worker of each language, which gets no fault."""
     running = {language: Worker(language) for language in LANGUAGES}
     yield running
     for worker in running.values():
@@ -39,5 +39,5 @@ def workers() -> Iterator[dict[str, Worker]]:
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """The file in which effects leave a line."""
+    """The file to which effects append a line."""
     return tmp_path / "log"

@@ -15,7 +15,7 @@ CLIENTS, AT_A_KEY, TASKS = 12, 3, 8
 
 @dataclass(frozen=True)
 class Outcome:
-    """What has come of all keys."""
+    """The results of all keys."""
 
     executions: int
     answers: int
@@ -28,7 +28,7 @@ def start() -> list[Worker]:
 
 
 def claim_all(workers: list[Worker], server: Server, log: Path, keys: int) -> Outcome:
-    """Has each client claim every fourth key, as fast as it can. Three clients have the same keys."""
+    """Each client claims every fourth key, as fast as it can. Three clients have the same keys."""
     parts = CLIENTS // AT_A_KEY
 
     def work(numbered: tuple[int, Worker]) -> tuple[int, int]:

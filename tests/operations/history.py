@@ -11,7 +11,7 @@ from threading import Lock
 
 @dataclass(frozen=True)
 class Effect:
-    """An operation has run."""
+    """A run of an operation."""
 
     fence: int
     takeovers: int
@@ -19,7 +19,7 @@ class Effect:
 
 @dataclass
 class History:
-    """Of many keys."""
+    """The history of many keys."""
 
     #: The results that callers received, by the key.
     results: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -31,7 +31,7 @@ class History:
             self.results[key].append(result)
 
     def wrong(self, log: Path, policies: dict[str, str]) -> list[str]:
-        """Every promise that is broken. Policies are those of the keys; every key has one."""
+        """The broken promises. `policies` has the policy of every key."""
         effects, answers = read(log)
         found = []
         for key, policy in policies.items():

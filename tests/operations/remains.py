@@ -1,4 +1,4 @@
-"""What a server has before the operations, and what is left when all have a result: their records."""
+"""The nodes and keys on a server: the directories before the operations, and only the records afterwards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kazoo.client import KazooClient  # type: ignore[import-untyped]
 from peer import LIMIT
 from worker import Server
 
-#: For how long a tombstone may live, in ms.
+#: The longest life of a tombstone, in ms.
 TOMBSTONE = 10_000
 
 
@@ -25,7 +25,7 @@ def make_directories(server: Server) -> None:
 
 
 def remains(server: Server, keys: Iterable[str]) -> list[str]:
-    """What is left of these operations and should not be. Workers have warmed up with others."""
+    """Leftovers of these operations, and missing records. Ignores the warm-up."""
     expected = set(keys)
     return _redis(server, expected) if server.family == "redis" else _zookeeper(server, expected)
 
@@ -35,7 +35,7 @@ def _redis(server: Server, expected: set[str]) -> list[str]:
     records = {f"fencepost:{{{server.scope}/{key}}}" for key in expected}
     with redis.Redis(host, int(port), decode_responses=True) as client:
         left = {key: client.pttl(key) for key in client.scan_iter(f"*{server.scope}*", 1000)}
-    # -2: it has ended in the meantime.
+    # -2: the key has expired in the meantime.
     found = [f"{key} lives for {life} ms" for key, life in left.items() if life > TOMBSTONE or life == -1]
     warm = f"fencepost:{{{server.scope}/warm-"
     found = [each for each in found if each.split()[0] not in records and not each.startswith(warm)]

@@ -1,4 +1,4 @@
-"""A crowd whose workers are killed, or stand still for longer than their leases, at moments of chance."""
+"""A crowd whose workers are killed, or paused for longer than their leases, at random times."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crowd import AT_A_KEY, CLIENTS, TASKS, start
 from history import read
 from worker import Server, Worker, wait_until
 
-#: How long an operation takes, in ms: so that faults come in the middle of it.
+#: How long an operation takes, in ms, so that faults happen during operations.
 TAKES = 50
 
 
@@ -29,7 +29,7 @@ class Member:
 
 
 class Storm:
-    """The workers, and the faults. A seed has the same faults; their moments are counted in effects."""
+    """The workers, and the faults. The seed determines the faults; their times are counted in effects."""
 
     def __init__(self, server: Server, log: Path, keys: int, seed: int) -> None:
         self._log, self._keys = log, keys
@@ -45,7 +45,7 @@ class Storm:
             self._members.append(Member(worker, part, line, worker.send(line)))
 
     def run(self) -> None:
-        """Has all keys claimed. Of those with the same keys, one is killed and one stands still."""
+        """Lets the workers claim all keys. For each part of the keys, one is killed and one is stopped."""
         parts = CLIENTS // AT_A_KEY
         faults = [(part, fault) for part in range(parts) for fault in (self._kill, self._stop)]
         self._chance.shuffle(faults)
@@ -53,7 +53,7 @@ class Storm:
             due = self._keys * at // (len(faults) + 2)
             self._wait_for(due)
             fault(self._chance.choice([member for member in self._standing() if member.part == part]))
-        # The members that go on have to take over from the others.
+        # The remaining members must take over from the others.
         self._finish(self._standing())
         stopped = [member for member in self._members if member.stopped]
         for member in stopped:

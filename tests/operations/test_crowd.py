@@ -1,4 +1,4 @@
-"""Every key is claimed by several clients at once, and runs once; more often only if it was taken over."""
+"""Several clients claim each key at once. Its operation runs once, and again only after a takeover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workers are killed, or stand still for longer than their leases, at every step of an operation.
+"""Workers are killed, or stopped for longer than their leases, at every step of an operation.
 
 A victim of every language has one claim for each step and policy. Other workers then claim the same keys.
 """
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class Scene:
-    """Victims, and those who come after them."""
+    """The victims, and the workers that take over from them."""
 
     def __init__(self, server: Server, workers: dict[str, Worker], log: Path) -> None:
         self.server, self.workers, self._log = server, workers, log
@@ -31,7 +31,7 @@ class Scene:
         self.victims = [Victim(language, server, log, self.history) for language in LANGUAGES]
 
     def reach_every_step(self) -> None:
-        """Has all victims come to every step."""
+        """Brings the claims of all victims to their steps."""
         for victim, (worker, _) in zip(self.victims, self.rescuers(), strict=True):
             worker.must("claimed", f"claim {victim.waiting} retake {victim.waiting}")
         self.at_once(Victim.work, self.victims)
@@ -42,7 +42,7 @@ class Scene:
         return [(self.workers[names[at + 1]], self.workers[names[at + 2]]) for at in range(len(self.victims))]
 
     def arrived(self) -> None:
-        """Waits until what the victims have sent has had its effect on the server."""
+        """Waits until the server has run the victims' pending requests."""
         for victim, (worker, _) in zip(self.victims, self.rescuers(), strict=True):
             for step, state in (("claiming", "running"), ("completing", "done")):
                 for key in victim.of(step):
@@ -59,7 +59,7 @@ class Scene:
         self.at_once(lambda case: self._claim(*case), cases)
 
     def settle(self, *policies: str) -> None:
-        """An operator settles what has no result; then all who ask get this result."""
+        """An operator settles the operations without a result; later claims replay this result."""
         for victim, pair in zip(self.victims, self.rescuers(), strict=True):
             for key in (key for key, policy in victim.keys.items() if policy in policies):
                 record = pair[0].must("ok", f"record retake {key}")
@@ -67,12 +67,12 @@ class Scene:
                     pair[0].must("ok", f"settle retake {key} {f'{key} settled'.encode().hex()}")
 
     def finish_waits(self) -> None:
-        """The operations end for which the victims have waited."""
+        """Completes the operations that the victims wait for."""
         for victim, (worker, _) in zip(self.victims, self.rescuers(), strict=True):
             self._run(worker, victim.waiting)
 
     def check(self) -> None:
-        """Asks for every result once more, and checks everything."""
+        """Claims every key once more, and checks everything."""
         policies = {victim.waiting: "retake" for victim in self.victims}
         for victim, (_, worker) in zip(self.victims, self.rescuers(), strict=True):
             policies |= victim.keys
@@ -104,7 +104,7 @@ class Scene:
 
     @staticmethod
     def at_once(do: Callable[[T], object], cases: Sequence[T]) -> None:
-        """Does it for all cases, and waits for all."""
+        """Runs `do` for all cases at once, and waits for all."""
         with ThreadPoolExecutor(len(cases)) as threads:
             list(threads.map(do, cases))
 
@@ -149,7 +149,7 @@ def test_killed_before_the_answers_arrive(scene: Scene) -> None:
 
 @pytest.mark.parametrize("late", [False, True], ids=["answers", "requests"])
 def test_stopped_for_longer_than_the_lease(scene: Scene, late: bool) -> None:
-    """Late is what arrives only when the worker goes on: the answers, or its requests, too."""
+    """`late`: whether the requests also arrive only when the worker continues, not just the replies."""
     for victim in scene.victims:
         victim.hold()
         victim.worker.stop()
@@ -159,7 +159,7 @@ def test_stopped_for_longer_than_the_lease(scene: Scene, late: bool) -> None:
         scene.arrived()
     scene.finish_waits()
     scene.rescue()
-    # A blocked operation is still the first owner's.
+    # A blocked operation still belongs to its first owner.
     scene.settle("indeterminate")
     for victim in scene.victims:
         victim.let_pass()

@@ -1,4 +1,4 @@
-"""The check of a history finds what must not be."""
+"""The check of a history finds every violation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from history import History
     ("policy", "lines", "wrong"),
     [
         ("retake", ["effect k 7 0", "answer k a", "answer k a"], ""),
-        # The first owner goes on after it has been taken over.
+        # The first owner continues after a takeover.
         ("retake", ["effect k 9 1", "effect k 7 0", "answer k a"], ""),
         ("retake", ["effect k 7 0"], "results"),
         ("retake", ["effect k 7 0", "answer k a", "answer k b"], "results"),

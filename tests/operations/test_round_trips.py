@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from worker import LANGUAGES, LONG, Proxy, Server, Worker
 
-#: What is done before a step, the step, its answer, and its round trips on Redis and on ZooKeeper.
-#: `$k` is a new key, and a claim is named as its key.
+#: The commands before a step, the step, its answer, and its round trips on Redis and on ZooKeeper. `$k` is a
+#: new key, and a claim has the name of its key.
 STEPS = {
     "claim": ((), "claim $k retake $k", "claimed", 1, 1),
     "in-progress": (("claim $k retake $k",), "claim other retake $k wait=false", "in-progress", 1, 2),
@@ -24,9 +24,9 @@ STEPS = {
     "next update": (("update retake $k $k-1 0 00ff",), "update retake $k $k-2 1 00ff", "ok", 1, 1),
 }
 
-#: The system may interrupt a client between two requests that it sends together, and the first answer must
-#: not come meanwhile. So the proxy delays answers by this many milliseconds, and the test takes the minimum
-#: of a few runs, and of more runs while it is too high.
+#: The system may interrupt a client between two requests of one flight, and the first reply must not arrive
+#: meanwhile. So the proxy delays replies by this many milliseconds, and the test uses the minimum of a few
+#: runs, and of more runs if it is too high.
 SLOW = 5
 FEW, MOST = 3, 40
 
@@ -66,11 +66,12 @@ def test_steps_take_as_few_round_trips_as_promised(
 
 
 def count(worker: Worker, proxy: Proxy, line: str, answer: str) -> int | None:
-    """The round trips of a command that the application waits for; none if the client has confirmed its
-    session meanwhile. A client may remove a watch when the command is done: that is one more round trip.
+    """The round trips of a command; None if the client has confirmed its session meanwhile. If the client
+    removes a watch after the command, that round trip does not count.
     """
     counts = [proxy.counts()]
-    # All answers to earlier requests come before this one's, which has a barrier of its own on ZooKeeper.
+    # All replies to earlier requests arrive before the reply to this one, which has its own barrier on
+    # ZooKeeper.
     worker.must("none", "record retake nobody")
     counts.append(proxy.counts())
     worker.must(answer, line)
@@ -78,6 +79,6 @@ def count(worker: Worker, proxy: Proxy, line: str, answer: str) -> int | None:
     begun, settled, done = (each["by_kind"].get("sync", 0) for each in counts)
     _, removed, more = (each["by_kind"].get("removeWatches", 0) for each in counts)
     round_trips: int = counts[2]["flights"] - counts[1]["flights"] - (more - removed)
-    # A consume reads behind a barrier, too.
+    # A consume also reads behind a barrier.
     own = line.startswith("consume")
     return None if settled > begun + 1 or done > settled + own else round_trips

@@ -1,4 +1,4 @@
-"""A worker that a fault befalls, in the middle of claims that have come to every step."""
+"""A worker that gets a fault while its claims are at every step."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from history import History
 from peer import Answer
 from worker import POLICIES, Proxy, Server, Worker, wait_until
 
-#: How far a claim has come: its request is on its way; it is claimed; it has had its effect; its completion
-#: is on its way.
+#: The steps of a claim: its request is pending; it is claimed; it has had its effect; its completion is
+#: pending.
 STEPS = ("claiming", "claimed", "acted", "completing")
 
-#: What a claim may be lost by.
+#: The possible reasons for the loss of a claim.
 LOSSES = frozenset({"lease-ended", "session-expired", "superseded"})
 
 
@@ -36,7 +36,7 @@ class Victim:
         return [key for key in self.keys if key.startswith(f"{step}-")]
 
     def work(self) -> None:
-        """Takes every claim as far as the fault lets it come, and waits for one that another worker has."""
+        """Brings every claim to its step before the fault, and waits for one that another worker has."""
         self._warm_up()
         for key in (*self.of("claimed"), *self.of("acted"), *self.of("completing")):
             self.worker.must("claimed", f"claim {key} {self.keys[key]} {key}")
@@ -45,7 +45,7 @@ class Victim:
         self._send(self.waiting, f"claim {self.waiting} retake {self.waiting}")
 
     def hold(self) -> None:
-        """Sends what is to be on its way, and keeps it there."""
+        """Sends the requests that must be pending, which the proxy keeps."""
         self._proxy.hold()
         for key in self.of("claiming"):
             self._send(key, f"claim {key} {self.keys[key]} {key}")
@@ -54,15 +54,15 @@ class Victim:
         for key in self.of("claiming"):
             self._wait_for_requests(key, self._server.requests_of_a_claim)
         for key in self.of("completing"):
-            # The client's renewals have the key, too, but not the result.
+            # The client's renewals also contain the key, but not the result.
             self._wait_for_requests(bytes.fromhex(self.result(key)).decode(), 1)
 
     def let_pass(self) -> None:
-        """What was on its way arrives."""
+        """Lets the pending requests arrive."""
         self._proxy.let_pass()
 
     def go_on(self, keys: list[str]) -> None:
-        """Does as a program does that has noticed nothing: has the effects, and completes."""
+        """Continues like a program that has not noticed the fault: performs the effects, and completes."""
         for key in keys:
             step = key.partition("-")[0]
             if step in ("claimed", "acted"):
@@ -80,25 +80,25 @@ class Victim:
                 self.refused(key, answer)
 
     def carry_on(self, key: str, *, acted: bool = False) -> None:
-        """Has the effect, and completes."""
+        """Performs the effect, and completes."""
         if not acted:
             self.effect(key)
         self.completed(key, self.worker.ask(f"complete {key} {self.result(key)}"))
 
     def effect(self, key: str) -> None:
-        """Has the effect of a claim."""
+        """Performs the effect of a claim."""
         self.worker.must("ok", f"effect {key} {key} {quote(str(self._log))}")
 
     def completed(self, key: str, answer: Answer) -> None:
-        """Notes what a completion has come to: it was stored, or another one had been before."""
+        """Records the result of a completion: its own, or that of an earlier completion."""
         if answer["answer"] in LOSSES:
-            # It was lost while it was on its way. The server knows what it has come to.
+            # The claim was lost while the completion was pending. The server knows the result.
             answer = self.worker.ask(f"complete {key} {self.result(key)}")
         assert answer["answer"] in ("ok", "replayed"), f"{self.language}: {key}: {answer}"
         self._history.record(key, answer.get("result", self.result(key)))
 
     def refused(self, key: str, answer: Answer) -> None:
-        """Notes what a claim has come to that does not run."""
+        """Records the answer to a claim that does not run the operation."""
         if answer["answer"] == "replayed":
             self._history.record(key, answer["result"])
         else:
@@ -117,8 +117,8 @@ class Victim:
             self._proxy.close()
 
     def _warm_up(self) -> None:
-        """Does what takes more requests the first time: loads scripts, and makes as many connections as there
-        will be requests on their way: those of `hold`, and one renewal for each claim of `work`.
+        """Runs the steps that need more requests the first time: it loads scripts, and makes a connection for
+        each request that will be pending: those of `hold`, and one renewal for each claim of `work`.
         """
         on_their_way = (2 + 3) * len(POLICIES)
         first, *others = (f"warm-{number}-{self.language}" for number in range(1 + on_their_way))
@@ -128,7 +128,7 @@ class Victim:
         sent = self._proxy.requests + len(others) * self._server.requests_of_a_claim
         for key in others:
             self._send(key, f"claim {key} retake {key}")
-        # The first request of a new connection is none of a claim.
+        # The first request of a new connection does not belong to a claim.
         wait_until(lambda: self._proxy.requests >= sent, f"{self.language} has sent its claims")
         self._proxy.let_pass()
         for key in others:

@@ -1,4 +1,4 @@
-"""Workers: peers of the conformance suite that stand still and are killed; and where they work."""
+"""Workers (peers of the conformance suite that tests stop and kill), and their servers."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Server:
 
     @property
     def lease(self) -> int:
-        """How long claims last, in ms, where a worker fails. A client on ZooKeeper makes another connection
-        if its own is silent for an eighth of that: a proxy is not to keep anything for so long.
+        """How long claims of failing workers last, in ms. A client on ZooKeeper makes another connection if
+        its connection is silent for an eighth of that time, so a proxy must not keep requests for so long.
         """
         return 2_000 if self.family == "redis" else 4_000
 
@@ -43,18 +43,18 @@ class Server:
 
     @property
     def name(self) -> str:
-        """What the control port calls it."""
+        """The server's name for the control port."""
         return "redis-1" if self.family == "redis" else "zookeeper"
 
     def url(self, lease: int, address: str = "") -> str:
-        """The address of a client whose claims last so long: on ZooKeeper its session says so."""
+        """The address of a client whose claims last for `lease` ms: on ZooKeeper its session timeout."""
         if self.family == "redis":
             return f"redis://{address or self.address}"
         return f"zk://{address or self.address}?session_timeout={lease}"
 
 
 def control(line: str) -> Answer:
-    """The answer of the servers' control port, which must be that it is done."""
+    """Sends a command to the servers' control port, which must succeed, and returns the reply."""
     host, port = os.environ["FENCEPOST_SERVERS"].split(":")
     address = (host, int(port))
     with socket.create_connection(address, LIMIT) as connection, connection.makefile("rw") as lines:
@@ -65,7 +65,7 @@ def control(line: str) -> Answer:
 
 
 def wait_until(condition: Callable[[], Any], what: str) -> None:
-    """Asks again and again, until it is so."""
+    """Polls until the condition holds."""
     deadline = time.monotonic() + LIMIT
     while not condition():
         assert time.monotonic() < deadline, f"waited too long until {what}"
@@ -73,7 +73,7 @@ def wait_until(condition: Callable[[], Any], what: str) -> None:
 
 
 class Proxy:
-    """A proxy before a server, which can keep what is on its way."""
+    """A proxy in front of a server, which can keep messages."""
 
     def __init__(self, server: Server) -> None:
         made = control(f"proxy {server.name}")
@@ -81,23 +81,23 @@ class Proxy:
 
     def counts(self) -> Answer:
         """The proxy's counts since the start. `flights` are round trips: requests that the client sends
-        together, without waiting for an answer in between, take one.
+        without waiting for a reply in between are one flight.
         """
         return control(f"proxy-count {self._identity}")
 
     @property
     def requests(self) -> int:
-        """How many requests have come, also those that it keeps."""
+        """How many requests have arrived, including those that the proxy keeps."""
         total: int = self.counts()["total"]
         return total
 
     def kept(self, text: str) -> int:
-        """How many of the requests that it keeps contain this text."""
+        """How many of the kept requests contain this text."""
         number: int = control(f"proxy-kept {self._identity} {text.encode().hex()}")["kept"]
         return number
 
     def slow(self, millis: int) -> None:
-        """Forwards the server's answers so much later."""
+        """Delays the server's replies by `millis`."""
         control(f"proxy-slow {self._identity} {millis}")
 
     def hold(self) -> None:
@@ -105,7 +105,7 @@ class Proxy:
         control(f"proxy-hold {self._identity}")
 
     def let_pass(self) -> None:
-        """Forwards what it has kept, and everything from now on."""
+        """Forwards the kept messages, and all later ones."""
         control(f"proxy-pass {self._identity}")
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ class Worker(Peer):
             self.must("ok", f"scope {policy} one {server.scope} on_lease_end={policy}{option}")
 
     def must(self, answer: str, line: str) -> Answer:
-        """The answer to a command, which must be this one."""
+        """Sends a command, checks the name of its answer, and returns the answer."""
         given = self.ask(line)
         assert given["answer"] == answer, f"{self.language}: `{line}`: {given}"
         return given
@@ -140,16 +140,16 @@ class Worker(Peer):
         super().kill()
 
     def end(self) -> None:
-        """Ends the worker and all that it has. Its exit status must be 0, unless it was killed."""
+        """Ends the worker and closes its clients. Its exit status must be 0, unless it was killed."""
         if not self.killed:
             self.resume()
             status = self.close()
             assert status == 0, f"{self.language} has ended with {status}"
 
     def stop(self) -> None:
-        """Has it stand still (SIGSTOP)."""
+        """Stops it (SIGSTOP)."""
         self._process.send_signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Has it go on (SIGCONT)."""
+        """Continues it (SIGCONT)."""
         self._process.send_signal(signal.SIGCONT)

@@ -1,4 +1,4 @@
-"""The snippets of a guide, and how to run one in each language as its reader would."""
+"""The snippets of a guide, and functions that run one in each language as a reader would."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-#: Where tests/dist has installed a release; otherwise the snippets run with what the checkout has built.
+#: Where tests/dist has installed a release; otherwise the snippets run with the builds of the checkout.
 INSTALLED = Path(os.environ["FENCEPOST_INSTALLED"]) if "FENCEPOST_INSTALLED" in os.environ else None
 INTERPRETER = str(INSTALLED / "python" / "bin" / "python") if INSTALLED else sys.executable
 NODE = os.environ.get("FENCEPOST_NODE", "node")
@@ -24,10 +24,10 @@ NODE_MODULES = ROOT / "bindings-wasm" / "node_modules"
 NPM_PACKAGE = INSTALLED / "node" / "node_modules" / "fencepost" if INSTALLED else ROOT / "bindings-wasm"
 LIMIT = 600  # seconds: the Rust snippets are compiled
 
-#: What connects to a server in the guides, by the variable that names the test server.
+#: The server addresses in the guides, by the variable with the test server's address.
 USUAL = {"FENCEPOST_ZOOKEEPER": "localhost:2181", "FENCEPOST_REDIS": "localhost:6379"}
 
-#: A file that the reader is to save, a snippet, and its output.
+#: A file for the reader to save, a snippet, and its output.
 BLOCK = re.compile(
     r"(?:Save this as `(?P<file>[\w.]+)`:\n\n)?"
     r"^```(?P<tag>\w+)\n(?P<text>.*?)^```$"
@@ -53,7 +53,7 @@ def snippets(language: str, guide: str = "README.md") -> list[str]:
 
 
 def on_real_servers(snippet: str) -> str:
-    """Puts the addresses of the test servers in the place of the usual ports."""
+    """Replaces the usual addresses with those of the test servers."""
     for variable, usual in USUAL.items():
         host, port = usual.split(":")
         parts = f'host="{host}", port={port}'
@@ -69,14 +69,14 @@ def on_real_servers(snippet: str) -> str:
 
 
 def run(*command: str, cwd: Path) -> str:
-    """Runs a command; its output, or a failure that shows it."""
+    """Runs a command, and returns its output. A failure shows the output."""
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert done.returncode == 0, f"{command[0]} ended with {done.returncode}:\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
 
 def run_python(snippet: str, cwd: Path) -> str:
-    """Runs a program in Python. The files of /etc that it names are empty ones."""
+    """Runs a program in Python. Empty files replace the files in /etc that it names."""
     for path in set(re.findall(r'"(/etc/[^"]+)"', snippet)):
         (cwd / Path(path).name).touch()
         snippet = snippet.replace(path, str(cwd / Path(path).name))
@@ -85,7 +85,7 @@ def run_python(snippet: str, cwd: Path) -> str:
 
 
 def run_javascript(snippet: str, cwd: Path) -> str:
-    """Runs a module beside the installed package, and beside the client libraries that it imports."""
+    """Runs a module with the installed package, and with the client libraries that it imports."""
     modules = cwd / "node_modules"
     modules.mkdir()
     (modules / "fencepost").symlink_to(NPM_PACKAGE)
@@ -97,7 +97,7 @@ def run_javascript(snippet: str, cwd: Path) -> str:
 
 
 def build_c(snippet: str, cwd: Path) -> None:
-    """Builds ``snippet`` as the documentation says."""
+    """Builds ``snippet`` in the documented way."""
     (cwd / "snippet.c").write_text(snippet)
     given = "fencepost-zookeeper.h" in snippet
     flags = subprocess.run(
@@ -126,7 +126,7 @@ def locked(package: str) -> str:
     return found[1]
 
 
-#: The crates that a program may use beside fencepost and tokio.
+#: The crates that a program may use besides fencepost and tokio.
 BESIDE = {
     "axum": 'default-features = false, features = ["http1", "tokio"]',
     "redis": 'default-features = false, features = ["connection-manager", "tokio-comp"]',
@@ -135,7 +135,7 @@ BESIDE = {
 
 
 def rust_sources(features: str) -> str:
-    """The end of a manifest: fencepost is in the checkout, or in the crates of a release."""
+    """The end of a manifest: the path of fencepost in the checkout, or of the crates of a release."""
     if INSTALLED is None:
         return f'fencepost = {{ path = "{ROOT / "bindings-rs"}"{features} }}'
     crates = sorted((INSTALLED / "crates").iterdir())

@@ -1,4 +1,4 @@
-"""The jobs of the how-to of ``fencepost exec`` run as they stand; the reference has what the command has."""
+"""The jobs of the how-to of ``fencepost exec`` run unchanged; the reference matches the command."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def unit() -> tuple[str, str]:
 
 
 def container() -> tuple[str, str]:
-    """The command of the container, and an address for the secret's."""
+    """The command of the container, and an address for the one in the secret."""
     (text,) = texts("yaml")
     words = [json.loads(part) for part in re.findall(r"^ +(?:command|args): (\[.*\])$", text, re.MULTILINE)]
     assert len(words) == 2
@@ -52,7 +52,7 @@ def test_a_job_runs_under_its_lock(address: str, command: str, tmp_path: Path) -
     job, ran = tmp_path / "job", tmp_path / "ran"
     job.write_text(f'#!/bin/sh\necho "$FENCEPOST_LOCK $FENCEPOST_FENCE" >> {ran}\n')
     job.chmod(0o755)
-    # Another lock for each test, held no longer than needed.
+    # Each test has another lock, and holds it no longer than needed.
     name = f"nightly-report-{tmp_path.name}-{os.getpid()}"
     command = command.replace(JOB, str(job)).replace("nightly-report", name).replace("60s", "60ms", 1)
     command = command.replace("--ttl 60ms", "--ttl 60s")

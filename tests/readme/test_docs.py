@@ -1,4 +1,4 @@
-"""Every snippet of docs/ runs as it stands, and prints what the page says; every command and link works."""
+"""Every snippet of docs/ runs unchanged, and prints the output on the page; every command and link works."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from running import BLOCK, COMMAND, ROOT, RUN, on_real_servers, run
 
 PAGES = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))
 GUIDES = ["README.md", "CONTRIBUTING.md", *PAGES]
-#: What the README of a package has before a page's path: it is read without the repository, too.
+#: The start of links to pages in a package's README, which is also read outside of the repository.
 REPOSITORY = "https://github.com/fencepost/fencepost/blob/main/"
 
 
-#: What all programs have printed that stand before it, in the tabs of the languages.
+#: The output of all programs before it, in the tabs of the languages.
 SHARED = re.compile(r"^## What [^\n]* prints?\n\n```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def programs() -> Iterator[object]:
-    """All programs, each with the files that its page has had the reader save before."""
+    """All programs, each with the files that its page tells the reader to save before."""
     for page in PAGES:
         text = (ROOT / page).read_text()
         shared = [(found.start(), found[1]) for found in SHARED.finditer(text)]
@@ -39,7 +39,7 @@ def programs() -> Iterator[object]:
 
 
 #: How many blocks of these tags the pages have.
-COUNTS = {"c": 7, "console": 15, "js": 12, "python": 28, "rust": 9}
+COUNTS = {"c": 7, "console": 15, "js": 12, "python": 30, "rust": 9}
 
 
 def test_no_block_has_gone_untested() -> None:
@@ -58,7 +58,7 @@ def test_program(language: str, text: str, files: dict[str, str], output: str | 
 
 
 def commands() -> list[tuple[str, str]]:
-    """All commands that a reader is to type."""
+    """All commands for a reader to type."""
     return [
         (page, line.removeprefix("$ ").partition("#")[0].strip())
         for page in GUIDES
@@ -93,7 +93,7 @@ def test_command(page: str, command: str, tmp_path: Path) -> None:
     elif program == "tools/setup":
         assert f"\n{arguments[0]}() {{" in (ROOT / program).read_text()
     else:
-        # The snippets run what these commands build; test_every_target_exists looks at make's arguments.
+        # The snippets use the results of these commands; test_every_target_exists checks make's arguments.
         assert program in {"make", "git", "cargo"}
 
 
@@ -102,7 +102,7 @@ EXAMPLE = re.compile(r"It prints, for example:\n\n```text\n(.*?)^```$", re.MULTI
 
 
 def run_on_record(arguments: list[str], cwd: Path) -> str:
-    """Runs ``fencepost --url URL record STEP SCOPE KEY …`` on an operation that an attempt has left."""
+    """Runs ``fencepost --url URL record STEP SCOPE KEY …`` on an unfinished operation."""
     _, address, _, _, scope, key, *_ = arguments
     with fencepost.connect(address) as client:
         operations = client.idempotency(scope, on_lease_end="indeterminate")
@@ -145,7 +145,7 @@ def anchors(page: Path) -> set[str]:
 
 
 def guides_of_the_project() -> list[str]:
-    """All Markdown files; one that is being moved is still listed."""
+    """All existing Markdown files: git still lists a file that was just moved."""
     listed = subprocess.run(
         ["git", "ls-files", "*.md"], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout.split()
@@ -181,7 +181,7 @@ def bullets(text: str) -> Iterator[str]:
 
 
 def test_no_bullet_is_longer_than_60_words() -> None:
-    # The simulator writes its report.
+    # The simulator writes this report.
     pages = [page for page in guides_of_the_project() if not page.endswith("REPORT.md")]
     every = [(page, bullet) for page in pages for bullet in bullets((ROOT / page).read_text())]
     assert len(every) > 500

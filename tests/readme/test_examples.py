@@ -1,4 +1,4 @@
-"""The examples of operations run on every server, and print the same in all languages."""
+"""The examples of operations run on every server, and print the same output in all languages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from running import ROOT, build_c, run
 
-#: What each example prints.
+#: The output of each example.
 PRINTS = {
     "withdraw": """\
 balance after the withdrawal: 70
@@ -49,7 +49,7 @@ charged: 1700 cents
 """,
 }
 
-#: The first words of the line that shows the bank's database, as each language shows it.
+#: The line with the bank's database, whose format depends on the language.
 BALANCES = re.compile(r"^the bank's balances: .*\b70\b.*\b100\b.*\n", re.MULTILINE)
 
 
@@ -64,7 +64,7 @@ def run_javascript(name: str, address: str, _cwd: Path) -> str:
 
 
 def run_c(name: str, address: str, cwd: Path) -> str:
-    """Builds and runs an example in C, on something that no other run has used."""
+    """Builds and runs an example in C, on names that no other run uses."""
     build_c((ROOT / "bindings-c" / "examples" / f"{name}.c").read_text(), cwd)
     return run("./snippet", address, f"item-{uuid.uuid4()}", cwd=cwd)
 
@@ -101,9 +101,9 @@ def examples() -> list[object]:
         for language, names in LANGUAGES.items()
         for name in names
         for server in ("memory", "redis", "zookeeper")
-        # The two processes of this one share no memory.
+        # The two processes of this example share no memory.
         if (name, server) != ("charge", "memory")
-        # In JavaScript, operations are on Redis.
+        # In JavaScript, operations work only on Redis.
         if language is not run_javascript or server == "redis"
     ]
 
@@ -117,7 +117,7 @@ def test_example(language: Callable[[str, str, Path], str], name: str, server: s
 
 
 def test_every_example_runs_without_an_address(tmp_path: Path) -> None:
-    """On `memory:`, as its own comment says."""
+    """It runs on `memory:`, as its comment promises."""
     for name in LANGUAGES[run_python]:
         if name != "charge":
             run(sys.executable, f"bindings-py/examples/{name}.py", cwd=ROOT)

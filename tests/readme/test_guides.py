@@ -1,4 +1,4 @@
-"""The snippets of the guides run, too: each with what its reader is taken to have already."""
+"""The snippets of the guides run, each with the objects that the guide assumes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from running import INTERPRETER, build_c, on_real_servers, run, run_c, snippets
 
-#: A snippet that waits at its top level runs as asyncio's own shell would run it.
+#: Runs a snippet. If it awaits at its top level, it runs as in asyncio's shell.
 PYTHON = """
 import ast, asyncio, inspect, json, os, pathlib, socket
 
@@ -47,7 +47,7 @@ return 0;
 }
 """
 
-#: Before the C snippets that begin in the middle: a client, and where results go.
+#: The start for C snippets that are only a part of a program: a client, and variables for results.
 HELD = """
 fencepost_client *client;
 fencepost_lock *lock;
@@ -57,7 +57,7 @@ if (fencepost_connect("memory:", &client) != FENCEPOST_OK) { return 1; }
 
 
 def each(language: str, *guides: str) -> list[object]:
-    """All of some guides, named."""
+    """All snippets of some guides, with names."""
     found = [
         (guide, number, text) for guide in guides for number, text in enumerate(snippets(language, guide))
     ]
@@ -67,7 +67,7 @@ def each(language: str, *guides: str) -> list[object]:
 @pytest.mark.parametrize("snippet", each("python", "bindings-py/README.md", "tests/servers/README.md"))
 def test_python(snippet: str, tmp_path: Path) -> None:
     if "kill redis-1" in snippet:
-        # Others would miss it: one is asked instead what there is.
+        # Other tests need this server, so the snippet lists the servers instead.
         snippet = snippet.replace("kill redis-1", "list")
     (tmp_path / "snippet.py").write_text(on_real_servers(snippet))
     (tmp_path / "program.py").write_text(PYTHON)
@@ -83,7 +83,7 @@ def test_c(snippet: str, tmp_path: Path) -> None:
     includes = re.findall(r"^#include.*$", snippet, re.MULTILINE) or ["#include <fencepost-client.h>"]
     body = re.sub(r"^#include.*$", "", snippet, flags=re.MULTILINE)
     if not whole:
-        # The snippet is content to show the call; here what it gives is looked at.
+        # The snippet only shows the call; the test also checks its result.
         looked_at = r"if (\1 != FENCEPOST_OK) { puts(fencepost_detail()); return 1; }"
         body = re.sub(r"^(fencepost_\w+\(.*\));$", looked_at, body, flags=re.MULTILINE)
     program = C % {

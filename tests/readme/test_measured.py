@@ -18,7 +18,7 @@ def results(file: str) -> Any:
 
 RESULTS = results("latest.json")
 
-#: What a row shows: the server, the kind, and the subjects of Rust, C, Python and JavaScript.
+#: The content of a row: the server, the kind, and the subjects of Rust, C, Python and JavaScript.
 ROWS = [
     ("zookeeper", "mutex", ("rust", "c", "python", "javascript")),
     ("zookeeper", "writer", ("rust-write", "c-write", "python-write", None)),
@@ -29,7 +29,7 @@ ROWS = [
 ]
 NAMES = {"zookeeper": "ZooKeeper", "redis": "Redis"}
 
-#: The clients of the benchmark, as a reader knows them.
+#: The names of the benchmark's clients for readers.
 CLIENTS = {
     "rust": "Rust",
     "c": "C",

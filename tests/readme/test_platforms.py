@@ -1,4 +1,4 @@
-"""The page of supported versions says what the manifests say and what the tests run with."""
+"""The page of supported versions matches the manifests and the versions that the tests use."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PAGE = source("docs/reference/platforms.md")
 
 
 def one(path: str, pattern: str) -> str:
-    """What a file says in one place."""
+    """The text that matches a pattern exactly once in a file."""
     (found,) = re.findall(pattern, source(path), re.MULTILINE)
     return str(found)
 
@@ -24,13 +24,13 @@ def below(bound: str) -> str:
 
 
 def of_python(library: str) -> str:
-    """A range of an extra."""
+    """The version range of a library in an extra."""
     first, beyond = re.findall(rf'"{library}>=([\d.]+),<([\d.]+)"', source("bindings-py/pyproject.toml"))[0]
     return f"{first} to {below(beyond)}"
 
 
 def of_javascript(library: str) -> str:
-    """A range of a peer dependency."""
+    """The version range of a peer dependency."""
     given = json.loads(source("bindings-wasm/package.json"))["peerDependencies"][library]
     bounds = re.fullmatch(r">=(\d+) <(\d+)", given)
     return f"{bounds[1]} and {below(bounds[2])}" if bounds else str(given)

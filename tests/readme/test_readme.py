@@ -1,4 +1,4 @@
-"""Every snippet of the README runs as it stands; the one in C also says what has gone wrong."""
+"""Every snippet of the README runs unchanged; the one in C also prints errors."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from running import BLOCK, ROOT, RUN, blocks, build_c, snippets
     ],
 )
 def test_snippet(language: str, snippet: str, output: str | None, tmp_path: Path) -> None:
-    """Each snippet is a program, and prints what the README says."""
+    """Each snippet is a program, and prints the output in the README."""
     printed = RUN[language](snippet, tmp_path)
     assert "selling with fence" in printed if output is None else printed == output
 
 
-#: The programs that lock, in the README and in the guide to C.
+#: The programs with a lock, in the README and in the guide to C.
 LOCKING = [snippets("c")[0], snippets("c", "bindings-c/README.md")[0]]
 
 
 @pytest.mark.parametrize("snippet", LOCKING)
 def test_c_that_sells_nothing_says_so(snippet: str, tmp_path: Path) -> None:
-    """What was not locked is a failure, with a reason."""
+    """If the program does not get the lock, it fails and prints the reason."""
     build_c(snippet.replace("memory:", f"redis://{os.environ['FENCEPOST_REDIS']}"), tmp_path)
     with fencepost.connect(f"redis://{os.environ['FENCEPOST_REDIS']}") as other, other.lock("stock/42"):
         held = subprocess.run(["./snippet"], cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -42,7 +42,7 @@ def test_c_that_sells_nothing_says_so(snippet: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("snippet", LOCKING)
 def test_c_without_a_server_says_so(snippet: str, tmp_path: Path) -> None:
-    """A server that cannot be reached is a failure, with a reason."""
+    """If the program cannot reach the server, it fails and prints the reason."""
     build_c(snippet.replace("memory:", "redis://127.0.0.1:1"), tmp_path)
     ended = subprocess.run(["./snippet"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ended.returncode == 1

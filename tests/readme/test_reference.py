@@ -1,4 +1,4 @@
-"""The reference has every error and every option of the sources, and nothing else."""
+"""The reference has exactly the errors and options of the sources."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def of_the_core() -> dict[int, str]:
 
 def of_rust() -> dict[int, str]:
     text = source("bindings-rs/src/error.rs")
-    # An error with one number returns it without a match.
+    # An error type with only one number returns it without a match.
     alone = re.findall(r"fn code\(&self\) -> u16 \{\s+(\d+)\s+\}.*?fn name.*?\"([a-z-]+)\"", text, re.DOTALL)
     return matched(text) | {int(code): name for code, name in alone}
 
@@ -60,7 +60,7 @@ def of_c() -> dict[int, str]:
 
 
 def literals(folder: str, suffix: str, pattern: str) -> dict[int, str]:
-    """The errors that a binding names in its own sources, by number and name side by side."""
+    """The errors in a binding's sources, where a number and a name are next to each other."""
     texts = [path.read_text() for path in sorted((ROOT / folder).rglob(f"*{suffix}"))]
     return {int(code): name for text in texts for code, name in re.findall(pattern, text)}
 
@@ -124,7 +124,7 @@ def rows(title: str) -> list[list[str]]:
 
 #: By option: unit, range, default, meaning.
 OF_A_LOCK = {row[0].strip("`"): row[1:] for row in rows("Of a lock")}
-#: By kind as the page calls it: the core's kinds.
+#: The core's kinds, by the page's name of the kind.
 KINDS = {
     "mutex": ["lock"],
     "unfair lock (`fair` = no)": ["lock"],
@@ -144,7 +144,7 @@ SOME: dict[str, object] = {
 
 
 def settings(server: str, kind: str, options: dict[str, object]) -> str:
-    """What the core makes of these options. Raises ConfigError."""
+    """The core's settings for these options. Raises ConfigError."""
     named: dict[str, object] = {} if kind == "multi-lock" or "names" in options else {"name": "stock/42"}
     return repr(Settings(json.dumps({"server": server, "kind": kind, **named, **options})))
 
@@ -175,14 +175,14 @@ def test_every_kind_is_on_the_page() -> None:
 
 
 def value_of(shown: str) -> object:
-    """A default as data."""
+    """A default of the page as a value."""
     if duration := re.fullmatch(r"(\d+) (m?s)", shown):
         return int(duration[1]) * {"s": 1_000_000, "ms": 1000}[duration[2]]
     return {"yes": True, "no": False}[shown] if shown in ("yes", "no") else shown.strip("`")
 
 
 DEFAULTS = [name for name, row in OF_A_LOCK.items() if row[2] not in ("none", "required")]
-#: Another value than the default, where that of the unit will not do.
+#: Values that differ from the default, for options for which the unit's value is not valid.
 OTHER = {"layout": "kazoo", "revocable": True}
 
 
@@ -235,7 +235,7 @@ def test_the_default_of_connect_timeout() -> None:
 
 YEAR = timedelta(days=365)
 MORE = YEAR + timedelta(microseconds=1)
-#: By option: what the range on the page says, values within it, and values outside of it with their errors.
+#: By option: the range on the page, values within it, and values outside of it with their errors.
 RANGES: dict[str, tuple[str, list[object], list[tuple[object, str]]]] = {
     "ttl": (
         "at least 5 ms and three times `margin`, at most 365 days",

@@ -1,4 +1,4 @@
-"""The counter of tests/mixed, whose answers a test keeps back while a contender holds the lock."""
+"""The counter of tests/mixed, whose replies a test holds back while a contender holds the lock."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from servers import LIMIT
 
 
 class Gate(CounterServer):
-    """Answers as many `write`s as the test lets pass."""
+    """Replies only to as many `write`s as the test permits."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -30,14 +30,14 @@ class Gate(CounterServer):
         return answer
 
     def wait_for_a_holder(self) -> None:
-        """Waits until a contender waits for its answer: it holds the lock."""
+        """Waits until a contender waits for its reply, and so holds the lock."""
         with self._changed:
             assert self._changed.wait_for(lambda: self._waits, LIMIT), "no contender holds the lock"
 
     def let_pass(self, writes: int) -> None:
-        """Answers so many more."""
+        """Permits this many more replies."""
         with self._changed:
             self._passes += writes
-            # The write that waits will be answered: the next holder to wait for is another one.
+            # The waiting write now gets its reply, so wait_for_a_holder must wait for another holder.
             self._waits = False
             self._changed.notify_all()

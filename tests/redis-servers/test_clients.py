@@ -14,7 +14,7 @@ from servers import KINDS, LIMIT, ROOT, Server, running, wait_until
 from test_mixed import CONTENDERS, finish
 from test_mixed import start as start_among
 
-#: Every client library that an address leads to. In JavaScript ioredis is taken where node-redis is absent.
+#: Every client library that an address can select. In JavaScript, this is ioredis if node-redis is absent.
 WITHOUT_NODE_REDIS = ["node", "--import", str(ROOT / "tests" / "redis-servers" / "without_redis.mjs")]
 CLIENTS = {
     **CONTENDERS,
@@ -22,7 +22,7 @@ CLIENTS = {
     "ioredis": [*WITHOUT_NODE_REDIS, *CONTENDERS["javascript"][1:]],
 }
 ROUNDS = 20
-#: The rights that docs/how-to/operate-redis.md names, and no channel.
+#: The rights in docs/how-to/operate-redis.md, without a channel.
 RIGHTS = ["~stock/*", "~{stock/*", "+evalsha", "+eval", "+get", "+set", "+del", "+pexpire", "+pttl", "+time"]
 
 
@@ -53,7 +53,7 @@ def start(
 
 
 def work(languages: list[str], url: str, counter: CounterServer) -> None:
-    """One contender of each language increments the counter so many times, and loses nothing."""
+    """One contender of each language increments the counter `ROUNDS` times, and no increment is lost."""
     name = f"stock/{uuid.uuid4()}"
     contenders = [(language, start(language, url, name, ROUNDS, counter)) for language in languages]
     for language, contender in contenders:
@@ -92,7 +92,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[tuple[Server, Server]]:
 
 def is_whole(member: Server) -> bool:
     """Whether the member knows the other one, and all slots."""
-    # redis-py may have read the lines already.
+    # redis-py may have parsed the lines already.
     info = member.say("CLUSTER", "INFO").replace("'", "").replace(": ", ":")
     return "cluster_state:ok" in info and "cluster_known_nodes:2" in info
 

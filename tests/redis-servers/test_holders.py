@@ -1,7 +1,7 @@
-"""Holders in all languages: their server changes, or they stand still for longer than their lease.
+"""Holders in all languages: their server changes, or they are stopped for longer than their lease.
 
-All of them do so at once, each with a lock and a counter of its own. A counter keeps its answer back, so that
-its contender holds the lock meanwhile.
+All of them run at once, each with its own lock and counter. The counter holds its reply back, so that its
+contender holds the lock meanwhile.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from test_mixed import finish
 
 
 class Holder:
-    """A contender that holds its lock until it is let go."""
+    """A contender that holds its lock until the test opens its gate."""
 
     def __init__(self, language: str, url: str, rounds: int, ttl_ms: int) -> None:
         self.language = language
@@ -30,12 +30,12 @@ class Holder:
         self.process = start(language, url, self.lock, rounds, self.gate, str(ttl_ms))
 
     def stand_still(self) -> None:
-        """Stops the process; returns when it stands."""
+        """Stops the process, and returns when it is stopped."""
         self.process.send_signal(signal.SIGSTOP)
         os.waitpid(self.process.pid, os.WUNTRACED)
 
     def go_on(self) -> None:
-        """Lets the process go on."""
+        """Continues the process."""
         self.process.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
@@ -80,7 +80,7 @@ def wait_for_renewals(server: Server, contenders: list[Holder]) -> None:
 
 
 def fail_over(old: Server, new: Server, address: Switch) -> None:
-    """The primary becomes a replica and keeps its connections; the address leads to the new primary."""
+    """The primary becomes a replica and keeps its connections; the address uses the new primary."""
     with closing(old.client()) as here, closing(new.client()) as there:
 
         def offset(client: object, name: str) -> int:
@@ -97,13 +97,13 @@ def fail_over(old: Server, new: Server, address: Switch) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_failover_that_the_connection_survives_loses_nothing(kind: str) -> None:
-    """The first command after it is a renewal, and the next time a release."""
+    """The first command after the failover is a renewal in one round, and a release in the next."""
     ttl_ms = 6000
     at_once = ("--repl-diskless-sync-delay", "0")
     with running(kind, *at_once) as one, running(kind, *at_once) as other, switch(one) as address:
         other.replicate(one)
         with holders(f"redis://{address.address}", ROUNDS, ttl_ms) as contenders:
-            # Renewals have a connection now, which leads to the old primary.
+            # Now the renewals have a connection to the old primary.
             wait_for_renewals(one, contenders)
             fail_over(one, other, address)
             wait_for_renewals(other, contenders)
@@ -123,11 +123,11 @@ def test_a_failover_that_the_connection_survives_loses_nothing(kind: str) -> Non
 
 @pytest.mark.parametrize(("kind", "taken"), [*((kind, True) for kind in KINDS), ("redis-7.0", False)])
 def test_a_lease_that_ended_in_a_pause_is_lost(kind: str, taken: bool) -> None:
-    """The release is the first thing that the holder does when it goes on. The next holder keeps the key."""
+    """The holder releases first of all when it continues. The next holder keeps the key."""
     with running(kind) as server, holders(f"redis://{server.address}", 1, 2000) as contenders:
         for holder in contenders:
             holder.stand_still()
-            # The answer lies in the socket when the process goes on.
+            # The reply is already in the socket when the process continues.
             holder.gate.let_pass(1)
         with closing(server.client()) as client:
             for holder in contenders:

@@ -1,4 +1,4 @@
-"""Operations of a user who lacks one right: a step that the server refuses has changed nothing."""
+"""Operations of a user without one right: a step that the server refuses changes nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from servers import KINDS, Server, running
 
 SCOPE, KEY, TOKEN, STOCK = "rights", "order-17", "ticket-17", "stock-17"
-#: What the scripts call.
+#: The commands that the scripts call.
 COMMANDS = ("get", "set", "del", "pexpire", "pttl", "time", "hgetall", "hset", "hdel", "publish")
 
 
@@ -22,7 +22,7 @@ Records = dict[str, dict[str, str]]
 
 @dataclass
 class Place:
-    """One user's operations, and what is stored of them."""
+    """One user's operations, and their records."""
 
     server: Server
     admin: Any
@@ -32,13 +32,13 @@ class Place:
         self.clerk = self.client.idempotency(SCOPE)
 
     def stored(self) -> Records:
-        """All records: not those of the attempts that have been given up."""
+        """All records of operations, without the records of cancelled attempts."""
         keys = sorted(self.admin.keys(f"fencepost:{{{SCOPE}/*"))
         return {key: self.admin.hgetall(key) for key in keys if self.admin.type(key) == "hash"}
 
     @contextmanager
     def without(self, command: str) -> Iterator[None]:
-        """The user lacks the right to a command meanwhile."""
+        """Removes the user's right to a command inside the block."""
         self.server.say("ACL", "SETUSER", "clerk", f"-{command}")
         try:
             yield
@@ -67,7 +67,7 @@ def place(server: Server) -> Iterator[Place]:
             yield Place(server, admin, client)
 
 
-#: A step prepares, and returns what is refused.
+#: A step prepares, and returns the call that the server refuses.
 Step = Callable[[Place], Callable[[], object]]
 
 
@@ -140,7 +140,8 @@ def test_a_step_that_is_refused_changes_nothing(place: Place, step: Step, comman
     ask = step(place)
     before = place.stored()
     with place.without(command):
-        # It keeps a claim until the right is back: the client would leave a dropped one without the right.
+        # Keeps the claim alive until the right is back: otherwise the client would leave a dropped claim
+        # without the right.
         result = result_of(ask)
     if not isinstance(result, fencepost.Refused):
         assert place.stored() != before
@@ -151,7 +152,7 @@ def test_a_step_that_is_refused_changes_nothing(place: Place, step: Step, comman
 
 
 def unextended(after: Records, before: Records) -> Iterator[tuple[str, dict[str, str]]]:
-    """The records, with their former leases: a claim that goes on renews its lease."""
+    """The records with their former leases, because a running claim renews its lease."""
     for key, record in after.items():
         former = before.get(key, {})
         if int(record.get("lease", 0)) > int(former.get("lease", 0)) > 0:
@@ -160,7 +161,7 @@ def unextended(after: Records, before: Records) -> Iterator[tuple[str, dict[str,
 
 
 def result_of(ask: Callable[[], object]) -> object:
-    """The result of a call, or the error that refuses it."""
+    """The result of a call, or the error that it raises."""
     try:
         return ask()
     except fencepost.Refused as refused:
@@ -168,7 +169,7 @@ def result_of(ask: Callable[[], object]) -> object:
 
 
 def test_a_dropped_claim_that_the_server_refuses_to_end_lasts_one_lease(place: Place) -> None:
-    """Nothing renews it any more: the next attempt takes the operation over."""
+    """The client no longer renews it, and the next attempt takes the operation over."""
     brief = place.client.idempotency(SCOPE, lease=1)
     with place.without("set"):
         dropped = brief.claim(KEY)

@@ -1,4 +1,4 @@
-"""The core's scripts on real servers: what they answer, and what they leave alone."""
+"""The core's scripts on real servers: their replies, and the keys that they do not change."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ GONE = "{stock/42}:gone:"
 CHANNEL = "{stock/42}:released"
 OURS, THEIRS = "ours-1", "theirs-1"
 LEASE, KEEP, TOMBSTONE = "10000", "604800000", "10000"
-#: Every right but that to a channel.
+#: Every right except the right to a channel.
 RIGHTS = ["~stock/*", "~{stock/*", "+@all", "-@admin"]
-#: The greatest fence that another one may follow.
+#: The greatest fence after which there is another one.
 LAST = 2**53 - 2
 
 
@@ -31,12 +31,12 @@ class Lock:
         self.client = client
 
     def run(self, script: str, keys: list[str], arguments: list[str]) -> Any:
-        """A script's answer."""
+        """Runs a script, and returns its reply."""
         text = (SCRIPTS / f"{script}.lua").read_text(encoding="utf-8")
         return self.client.eval(text, len(keys), *keys, *arguments)
 
     def acquire(self, attempt: str) -> Any:
-        """See scripts.rs, as for the others."""
+        """See scripts.rs, also for the other methods."""
         return self.run("acquire", [NAME, FENCE, GONE + attempt], [attempt, LEASE, KEEP, TOMBSTONE])
 
     def renew(self, attempt: str) -> Any:
@@ -101,7 +101,7 @@ def test_a_release_that_was_sent_twice_is_a_release(lock: Lock) -> None:
     lock.acquire(THEIRS)
     assert lock.release(OURS) == [1]
     assert lock.client.get(NAME) == THEIRS
-    # What was not ours the first time is not ours the second time.
+    # A second release of a key of another client also changes nothing.
     lock.client.set(NAME, "another")
     assert lock.release(THEIRS) == [0, "another"]
     lock.client.delete(NAME)

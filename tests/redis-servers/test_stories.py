@@ -1,6 +1,6 @@
-"""What real servers answer under all conditions, as `stories.jsonl` has it: the Redis model answers the same.
+"""The replies of real servers under all conditions, in `stories.jsonl`. The Redis model gives the same ones.
 
-`FENCEPOST_RECORD=1` writes what the servers answer; read the difference.
+`FENCEPOST_RECORD=1` writes the replies of the servers; read the difference.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from servers import LIMIT, ROOT, running, wait_until
 STORIES = Path(__file__).resolve().parent / "stories.jsonl"
 SCRIPTS = ROOT / "core" / "src" / "redis" / "scripts"
 
-#: The servers, what each is started with, and where a story keeps its answer ("older": if it is another one).
+#: The servers, the options of each, and the field of a story with its reply ("older" only if it differs).
 SERVERS = {
     "redis-7.0": (["--enable-protected-configs", "local"], "answer"),
     "redis-6.2": ([], "older"),
@@ -29,7 +29,7 @@ SERVERS = {
 
 Command = list[str]
 
-#: What begins a condition, and what ends it.
+#: The commands that begin a condition, and those that end it.
 CONDITIONS: dict[str, tuple[list[Command], list[Command]]] = {
     "replica": ([["REPLICAOF", "127.0.0.1", "1"]], [["REPLICAOF", "NO", "ONE"]]),
     "full": ([["CONFIG", "SET", "maxmemory", "1"]], [["CONFIG", "SET", "maxmemory", "0"]]),
@@ -49,13 +49,13 @@ CONDITIONS: dict[str, tuple[list[Command], list[Command]]] = {
 
 
 class Raw:
-    """A connection that keeps errors as they are."""
+    """A connection that returns errors unchanged."""
 
     def __init__(self, stream: io.BufferedRWPair) -> None:
         self.stream = stream
 
     def ask(self, words: Command) -> Any:
-        """The answer to one command."""
+        """Sends a command, and returns its reply."""
         parts = [b"*%d\r\n" % len(words)]
         for word in (word.encode() for word in words):
             parts.append(b"$%d\r\n%s\r\n" % (len(word), word))
@@ -64,7 +64,7 @@ class Raw:
         return self.answer()
 
     def answer(self) -> Any:
-        """The next answer."""
+        """The next reply."""
         line = self.stream.readline().decode().rstrip("\r\n")
         kind, rest = line[0], line[1:]
         if kind == ":":
@@ -93,13 +93,13 @@ def raw(port: int) -> Iterator[Raw]:
 
 
 def texts(words: Command) -> Command:
-    """Names of scripts are replaced by their texts."""
+    """Replaces the names of scripts with their texts."""
     known = {f"@{file.stem}": file.read_text(encoding="utf-8") for file in SCRIPTS.glob("*.lua")}
     return [known.get(word, word) for word in words]
 
 
 def walk(port: int, lines: list[dict[str, Any]], report: Callable[[dict[str, Any], Any], None]) -> None:
-    """Carries out the stories; reports every answer with its line."""
+    """Runs the stories; reports every reply with its line."""
     with raw(port) as control:
 
         def turn(condition: str, begins: bool) -> None:

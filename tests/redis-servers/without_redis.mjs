@@ -1,4 +1,4 @@
-// `node --import` of this file: the package redis is not found, so that an address is led to ioredis.
+// `node --import` of this file hides the package redis, so that an address selects ioredis.
 
 import { register } from "node:module";
 

@@ -1,4 +1,4 @@
-"""A release that is built once more has the same files, with the same bytes: by the project's own tool."""
+"""A second build of a release has the same files with the same bytes. Tests the tool that checks this."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "dist"))
 import again  # noqa: E402
 
-#: What each part of a release consists of.
+#: The files of each part of a release.
 PARTS = {
     "wheels": ["fencepost-1.0.0-cp310-abi3-musllinux_1_2_x86_64.whl", "fencepost-1.0.0.tar.gz"],
     "javascript": ["fencepost-1.0.0.tgz"],
@@ -29,7 +29,7 @@ ALL = [name for names in LISTS.values() for name in names]
 
 
 class Builds:
-    """A release, and what a second build of it writes."""
+    """A release, and the files of its second build."""
 
     def __init__(self, folder: Path) -> None:
         self.dist = folder / "build" / "dist"
@@ -45,7 +45,7 @@ class Builds:
             (self.dist / name).write_text(name)
 
     def run(self, command: list[str], cwd: Path | None = None, **_: object) -> None:
-        """In place of git and of the tool that builds."""
+        """Replaces git and the build tool."""
         if cwd is None:
             Path(command[-1]).mkdir()
             return

@@ -1,4 +1,4 @@
-"""The notes of a release, and what it may do to the API: by the project's own tool, in a small repository."""
+"""The notes of a release, and its allowed changes of the API: tests the tool in a small repository."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CHANGELOG = """\
 
 
 class Repository:
-    """A repository that has what the tool reads."""
+    """A repository with the files that the tool reads."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -57,12 +57,12 @@ class Repository:
         subprocess.run(["git", *own, *arguments], cwd=self.folder, check=True)
 
     def commit(self) -> None:
-        """Commits all that there is."""
+        """Commits all files."""
         self.git("add", "--all")
         self.git("commit", "--quiet", "--allow-empty", "--message", "A commit")
 
     def said(self, *arguments: str) -> tuple[int, str]:
-        """How the tool ends, and what it says."""
+        """The exit code and the output of the tool."""
         command = [sys.executable, "tools/dist", *arguments]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
@@ -153,7 +153,7 @@ def test_a_list_that_is_deleted_has_lost_all_its_lines(released: Repository) -> 
     released.write("bindings-c/Makefile", "ABI := 1\n")
     gone = "c, since v0.1.0:\n-int fencepost_a(void)\n-int fencepost_b(void)\n"
     assert released.said("compare") == (0, gone)
-    # All of them, with the folder.
+    # Removes all lists, with their folder.
     shutil.rmtree(released.folder / "tests")
     assert released.said("compare") == (0, f"{gone}\npython, since v0.1.0:\n-fencepost.a\n")
 

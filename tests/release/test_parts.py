@@ -1,4 +1,4 @@
-"""What others have written in the artefacts: each crate is known, with its licence's text."""
+"""Third-party code in the artefacts: each crate is listed, with the text of its licence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import parts  # noqa: E402
 import sbom  # noqa: E402
 
 GNU = "x86_64-unknown-linux-gnu"
-#: What is compiled, for one of its targets, with a crate that is in it.
+#: The compiled packages, each with one of its targets and a crate that it contains.
 SHIPPED = {
     "fencepost-py": (GNU, "pyo3"),
     "fencepost-c": (GNU, "serde_json"),
@@ -35,7 +35,7 @@ def test_the_licences_of_all_that_is_compiled_in(package: str) -> None:
     others = parts.of_others(package, target)
     assert named == {(part.name, part.version) for part in others}
     assert known in {part.name for part in others}
-    # What only the compiler runs is not in it.
+    # Crates that run only in the compiler are not included.
     assert not {"syn", "proc-macro2", "serde_derive"} & {part.name for part in others}
     assert "Permission is hereby granted, free of charge" in text
 

@@ -1,4 +1,4 @@
-"""The README of a package stands alone: a registry shows it, or an archive has it, without the repository."""
+"""The README of a package works without the repository: in a registry, or in an archive."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from project import CRATES  # noqa: E402
 
 FOLDERS = (*CRATES.values(), "bindings-py", "bindings-wasm", "bindings-c")
 CODE = re.compile(r"^```.*?^```$|`[^`]*`", re.MULTILINE | re.DOTALL)
-#: Links of Markdown, in a line or with a name for the address; and those of HTML.
+#: Links of Markdown, inline or with a reference; and links of HTML.
 LINK = re.compile(
     r"\]\(\s*<?([^)\s>]+)|^\s*\[[^\]]+\]:\s*<?([^\s>]+)|(?:href|src)=[\"']([^\"']+)", re.MULTILINE
 )
 
 
 def links(text: str) -> list[str]:
-    """Where the links of a page lead."""
+    """The targets of a page's links."""
     return ["".join(found) for found in LINK.findall(CODE.sub("", text))]
 
 
 def leads_on(link: str) -> bool:
-    """Whether a link works wherever the page is read."""
+    """Whether a link works in every place where the page is shown."""
     return link.startswith(("https://", "#"))
 
 
@@ -41,7 +41,7 @@ def test_every_package_is_tested() -> None:
         path for name in ("Cargo.toml", "pyproject.toml", "package.json") for path in ROOT.glob(f"*/{name}")
     ]
     published = {path.parent.name for path in manifests if says.search(path.read_text())}
-    # Nothing publishes the C libraries but a release itself.
+    # Only a release publishes the C libraries.
     assert published | {"bindings-c"} == set(FOLDERS)
 
 

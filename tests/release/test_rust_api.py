@@ -1,4 +1,4 @@
-"""The list of Rust's API: a small crate is changed, and the lines show how."""
+"""The list of Rust's API: the tests change a small crate, and check the lines."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ where for<'b> &'b str: Into<Box<dyn core::fmt::Debug + 'a>> {}
 impl From<Error> for String { fn from(_: Error) -> Self { Self::new() } }
 impl Iterator for Place { type Item = i32; fn next(&mut self) -> Option<i32> { None } }
 """
-#: All but the traits of the types.
+#: All lines except the traits of the types.
 LINES = """\
 mod a_lock
 trait a_lock::Closed: _::Sealed { .. }
@@ -135,7 +135,7 @@ def listed(tmp_path_factory: pytest.TempPathFactory) -> List:
 
 @pytest.fixture(scope="module")
 def before(listed: List) -> list[str]:
-    """The list of the crate as it is above."""
+    """The list of the unchanged crate above."""
     return listed(SOURCE)
 
 

@@ -1,4 +1,4 @@
-"""One place has the version: Cargo.toml. What has to repeat it is compared."""
+"""Cargo.toml has the version, and all copies of it are the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The wheel that the tests of a checkout take is built beside a release, and leaves that as it is."""
+"""The build of the wheel for the checkout's tests does not change a release beside it."""
 
 from __future__ import annotations
 

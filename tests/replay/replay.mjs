@@ -1,8 +1,8 @@
-// Replays the transcripts on the public hub of the npm package, and compares its outputs to the byte.
+// Replays the transcripts on the public hub of the npm package, and compares its outputs byte for byte.
 //
 //     node tests/replay/replay.mjs [FILE...]
 //
-// The format is described in tests/transcripts/README.md. Transcripts are in microseconds, this hub in milliseconds.
+// The format is described in tests/transcripts/README.md. Transcripts use microseconds, this hub uses milliseconds.
 
 import { readFile, readdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -26,7 +26,7 @@ const ANY_VERSION = -1;
 const text = new TextDecoder();
 const bytes = new TextEncoder();
 
-/** Settings of a transcript in the words of this language: camel case, durations in ms. */
+/** Settings of a transcript in the form of this language: camel case, durations in ms. */
 function settings(data) {
   const durations = [
     "ttl",
@@ -51,7 +51,7 @@ function settings(data) {
   return new Settings(Object.fromEntries(entries));
 }
 
-/** A Redis value: strings of a transcript are bytes on the wire. */
+/** A Redis value. Strings of a transcript are bytes on the wire. */
 function redisValue(value) {
   if (typeof value === "string") return bytes.encode(value);
   return Array.isArray(value) ? value.map(redisValue) : value;
@@ -124,7 +124,7 @@ const inputs = {
   gone: (hub, now, step) => hub.gone(now, step.id),
 };
 
-/** Puts an input in; gives the name of the misuse, if it was one. */
+/** Passes an input to the hub; returns the name of the misuse, if it was one. */
 function put(hub, step) {
   try {
     inputs[step.do](hub, millis(step.at), step);
@@ -199,7 +199,7 @@ function contender({ node, holds, shared, session, since, expiresIn, fence, iden
   };
 }
 
-/** The end of a lease that lasts as long as its session. JavaScript has no exact number for it. */
+/** The end of a lease that lasts as long as its session. JavaScript cannot represent this number exactly. */
 const UNKNOWN_END = 2 ** 64;
 
 function record(known) {
@@ -256,7 +256,7 @@ const promises = JSON.parse(
   await readFile(join(root, "promises.json"), "utf8"),
 );
 
-/** Replays one transcript; gives what differs, with the promises that the case guards and why it exists, or nothing. */
+/** Replays one transcript. Returns the difference, with the promises of the case and its reason, or nothing. */
 function replay(content) {
   const lines = content.split("\n");
   const header = JSON.parse(lines[0]);
@@ -271,7 +271,7 @@ function replay(content) {
   return [difference, ...broken, `the case: ${header.why}`].join("\n");
 }
 
-/** Puts a transcript's inputs into a hub; gives what differs, or nothing. */
+/** Passes a transcript's inputs to a hub. Returns the difference, or nothing. */
 function play(header, lines) {
   const hub = new Hub(header.family, header.seed);
   let at = 1;
@@ -315,7 +315,7 @@ for (const file of files) {
     );
   }
 }
-// A replayer that finds no difference proves nothing.
+// Check that the replayer detects a difference.
 const [first] = files;
 if (
   first !== undefined &&

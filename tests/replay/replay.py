@@ -1,4 +1,4 @@
-"""Replays the transcripts on Python's public hub, and compares its outputs to the byte.
+"""Replays the transcripts on Python's public hub, and compares its outputs byte for byte.
 
     python tests/replay/replay.py [FILE...]      # or: pytest tests/replay
 
@@ -29,7 +29,7 @@ class Difference(Exception):
 
 
 def replay(text: str) -> None:
-    """Replays one transcript. Raises Difference, with what the case guards and why it exists."""
+    """Replays one transcript. Raises Difference, with the promises of the case and its reason."""
     header = json.loads(text.partition("\n")[0])
     broken = [f"{name} may be broken: {PROMISES[name]}" for name in header.get("guards", ())]
     try:
@@ -39,7 +39,7 @@ def replay(text: str) -> None:
 
 
 def play(header: Step, text: str) -> None:
-    """Puts a transcript's inputs into a hub. Raises Difference."""
+    """Passes a transcript's inputs to a hub. Raises Difference."""
     lines = iter(enumerate(text.splitlines(), 1))
     next(lines)
     hub = Hub(header["family"], header["seed"])
@@ -55,7 +55,7 @@ def play(header: Step, text: str) -> None:
 
 
 def put(hub: Hub, step: Step) -> str | None:
-    """Puts an input in; gives the name of the misuse, if it was one."""
+    """Passes an input to the hub; returns the name of the misuse, if it was one."""
     try:
         INPUTS[step["do"]](hub, step["at"], step)
     except FencepostError as error:
@@ -69,7 +69,7 @@ def open_machine(hub: Hub, at: int, step: Step) -> None:
 
 
 def reply(hub: Hub, at: int, step: Step) -> None:
-    """Puts a server's answer in."""
+    """Passes a server's reply to the hub."""
     number = step["id"]
     match step["reply"]:
         case "created":
@@ -92,7 +92,7 @@ def reply(hub: Hub, at: int, step: Step) -> None:
 
 
 def value(given: object) -> object:
-    """A Redis value: strings of a transcript are bytes on the wire."""
+    """A Redis value. Strings of a transcript are bytes on the wire."""
     match given:
         case str():
             return given.encode()
@@ -216,7 +216,7 @@ def part(operation: str, path: str, data: bytes, flags: int, version: int) -> di
 
 
 def main(files: list[Path]) -> int:
-    """Replays the files and prints the closing line."""
+    """Replays the files and prints the summary line."""
     failed = 0
     for file in files:
         try:

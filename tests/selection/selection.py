@@ -1,13 +1,14 @@
-"""Which combinations of a test's parameters run: a covering part of them, or with `--full-product` all.
+"""Selects the combinations of a test's parameters: a covering part of them, or all with `--full-product`.
 
-A test with n `parametrize` marks runs on so many combinations that all values of any n - 1 marks meet, and
-at least every value once. So a test of clients and kinds of locks has every client and every kind, and a
-test of pairs of clients and kinds has every pair and every kind. What a kind does is decided in the core,
-whose transcripts, simulator and explorer have all of them: a client's own is what it asks of its library.
+For a test with n `parametrize` marks, the selection contains every combination of values of any n - 1 marks,
+and every value at least once. So a test of clients and kinds of locks has every client and every kind, and a
+test of pairs of clients and kinds has every pair and every kind. This is enough because the core decides the
+behaviour of each kind, and the core's transcripts, simulator and explorer test all kinds. A client only adds
+its use of the client library.
 
-Of the versions of ZooKeeper a test has the newest. It has every version if they differ in what the test
-needs (`every_version`). What only a new version of a peer can change, the full product alone has
-(`full_product`).
+A test runs on the newest version of ZooKeeper. It runs on every version if the versions differ in a feature
+that the test needs (`every_version`). Tests that only a new version of a peer can break run only in the full
+product (`full_product`).
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leaves out what the covering part does not need."""
+    """Deselects the tests that the covering part does not need."""
     if config.getoption("--full-product"):
         return
     functions: dict[str, list[pytest.Item]] = defaultdict(list)
@@ -51,7 +52,7 @@ def _has_version(item: pytest.Item) -> bool:
 
 
 def _covering(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Always takes the item that adds most, of those the one with the values taken least so far."""
+    """Repeatedly chooses the item that adds most, and of equal ones the item with the least used values."""
     rows = [(item, _values(item)) for item in items]
     varying = {name for name in rows[0][1] if len({values[name] for _, values in rows}) > 1}
     strength = max(1, len(varying) - 1)
@@ -69,7 +70,7 @@ def _covering(items: list[pytest.Item]) -> list[pytest.Item]:
 
 
 def _values(item: pytest.Item) -> dict[str, str]:
-    """What each mark, and each fixture with parameters, gives the test."""
+    """The values of each mark, and of each fixture with parameters."""
     call = getattr(item, "callspec", None)
     if call is None:
         return {}

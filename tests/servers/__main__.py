@@ -18,10 +18,10 @@ def parser() -> argparse.ArgumentParser:
 
     start = commands.add_parser(
         "run",
-        help="start servers, run a command with their addresses in its environment, remove everything",
+        help="start servers, run a command with their addresses in its environment, and remove everything",
         usage="%(prog)s [options] [-- CMD ARGS...]",
-        description="Without any of --zookeeper, --ensemble, --redis, --redis-password, --redis-tls: all. "
-        "Without CMD: prints the addresses as JSON and stays until SIGTERM, SIGINT or the end of its input.",
+        description="Without --zookeeper, --ensemble, --redis, --redis-password and --redis-tls, starts all. "
+        "Without CMD, prints the addresses as JSON and runs until SIGTERM, SIGINT or the end of its input.",
     )
     start.add_argument("--zookeeper", action="store_true", help="a single ZooKeeper")
     start.add_argument("--ensemble", action="store_true", help="a ZooKeeper ensemble of three")
@@ -29,12 +29,12 @@ def parser() -> argparse.ArgumentParser:
         "--zookeeper-version",
         choices=[*jars.VERSIONS, *jars.OLD],
         default=jars.DEBIAN,
-        help="of all ZooKeepers (3.8)",
+        help="the version of all ZooKeepers (3.8)",
     )
     start.add_argument(
         "--namespaces",
         action="store_true",
-        help="each member of the ensemble in a network namespace of its own",
+        help="each member of the ensemble in its own network namespace",
     )
     start.add_argument("--redis", type=count, metavar="N", help="N Redis servers (default: 2)")
     start.add_argument("--redis-password", action="store_true", help="a Redis that requires a password")
@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
     start.add_argument(
         "--optimise",
         action="store_true",
-        help="with the JVM's optimising compiler, for benchmarks",
+        help="use the JVM's optimising compiler, for benchmarks",
     )
     start.add_argument(
         "--tick", type=count, default=50, metavar="MS", help="ZooKeeper's tickTime (default: 50)"
@@ -64,7 +64,7 @@ def count(text: str) -> int:
 
 
 def wanted(options: argparse.Namespace) -> Settings:
-    """The servers that the options ask for."""
+    """The servers that the options select."""
     redis = options.redis or options.redis_password or options.redis_tls
     if not (options.zookeeper or options.ensemble or redis):
         return Settings(
@@ -87,7 +87,7 @@ def wanted(options: argparse.Namespace) -> Settings:
 
 
 def split_command(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Our own arguments, and the command after the first `--`."""
+    """The script's arguments, and the command after the first `--`."""
     if "--" not in arguments:
         return arguments, []
     where = arguments.index("--")
@@ -95,7 +95,7 @@ def split_command(arguments: list[str]) -> tuple[list[str], list[str]]:
 
 
 def main(arguments: list[str]) -> int:
-    """Does what the command line says, and returns the exit code."""
+    """Runs the command line, and returns the exit code."""
     ours, command = split_command(arguments)
     options = parser().parse_args(ours)
     if options.action == "run":

@@ -28,7 +28,7 @@ def kazoo(hosts: str) -> Iterator[Any]:
 
 
 def redis_at(address: str, **options: Any) -> Any:
-    """A redis-py client that does not try again."""
+    """A redis-py client that does not retry."""
     host, port = address.split(":")
     retry = redis.retry.Retry(redis.backoff.NoBackoff(), 0)
     return redis.Redis(host, int(port), retry=retry, **options)

@@ -1,4 +1,4 @@
-"""One set of servers for all tests that do not need a run of their own."""
+"""One set of servers for all tests that do not need a separate run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support import Control, finish, start
 
 @pytest.fixture(scope="session")
 def addresses() -> Iterator[dict[str, str]]:
-    """What a command would find in its environment."""
+    """The variables that a command gets."""
     process = start("run")
     assert process.stdout is not None
     line = process.stdout.readline()
@@ -21,7 +21,7 @@ def addresses() -> Iterator[dict[str, str]]:
 
 @pytest.fixture
 def control(addresses: dict[str, str]) -> Iterator[Control]:
-    """A control connection. After the test all servers run again, and all proxies are gone."""
+    """A control connection. After the test, all servers run again, and all proxies are closed."""
     control = Control(addresses["FENCEPOST_SERVERS"])
     yield control
     state = control.do("list")

@@ -1,4 +1,4 @@
-"""Helpers of the tests here: start the script, talk to it, wait for things."""
+"""Helpers for these tests: they start the script, send commands to it, and wait."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def wait_until(condition: Callable[[], Any], what: str) -> Any:
 
 
 def start(*arguments: str, tmp: Path | None = None, **options: Any) -> subprocess.Popen[str]:
-    """Starts `python3 tests/servers ARGUMENTS...`; `tmp` is where it makes its directory."""
+    """Starts `python3 tests/servers ARGUMENTS...`; `tmp` is the parent of its directory."""
     environment = dict(os.environ, **({"TMPDIR": str(tmp)} if tmp else {}))
     return subprocess.Popen(
         [sys.executable, str(SCRIPT), *arguments],
@@ -42,7 +42,7 @@ def start(*arguments: str, tmp: Path | None = None, **options: Any) -> subproces
 
 
 def finish(process: subprocess.Popen[str], code: int = 0) -> str:
-    """Waits for the end, checks the exit code and that nothing was complained about; returns the output."""
+    """Waits for the end, checks the exit code and that there is no error output; returns the output."""
     output, errors = process.communicate(timeout=LONG)
     assert (process.returncode, errors) == (code, "")
     return output
@@ -56,12 +56,12 @@ def processes_in(directory: Path) -> list[int]:
             if directory in (entry / "cwd").resolve().parents:
                 found.append(int(entry.name))
         except OSError:
-            pass  # it ended meanwhile, or is not ours
+            pass  # it has ended meanwhile, or belongs to another user
     return found
 
 
 def is_alive(pid: int) -> bool:
-    """Whether a process runs; not if it only waits for its parent to notice its end."""
+    """Whether a process runs. A zombie does not count."""
     try:
         status = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
@@ -78,25 +78,25 @@ class Control:
         self._lines = self._socket.makefile("r")
 
     def ask(self, command: str) -> dict[str, Any]:
-        """The answer to a command."""
+        """Sends a command, and returns the reply."""
         self._socket.sendall(command.encode() + b"\n")
         answer: dict[str, Any] = json.loads(self._lines.readline())
         return answer
 
     def do(self, command: str) -> dict[str, Any]:
-        """The answer to a command that must succeed."""
+        """Sends a command, which must succeed, and returns the reply."""
         answer = self.ask(command)
         assert answer["ok"], answer
         return answer
 
     def fail(self, command: str) -> str:
-        """The error of a command that must fail."""
+        """Sends a command, which must fail, and returns the error."""
         answer = self.ask(command)
         assert not answer["ok"], answer
         return str(answer["error"])
 
     def count(self, proxy: dict[str, Any]) -> dict[str, Any]:
-        """What a proxy has counted."""
+        """The counts of a proxy."""
         return self.do(f"proxy-count {proxy['id']}")
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""How the proxies understand the protocols, however the bytes are cut."""
+"""The proxies parse the protocols, wherever the byte stream is split."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from fleet.proxy.dialect import Dialect, Frame
 from fleet.proxy.redis import RedisDialect
 from fleet.proxy.zookeeper import ZooKeeperDialect
 
-#: Who speaks (client or server), and what.
+#: The sender (client or server) of each message, and its bytes.
 Talk = list[tuple[str, bytes]]
 
 
@@ -24,7 +24,7 @@ def command(*words: str) -> bytes:
 
 
 def cuts(data: bytes) -> Iterator[list[bytes]]:
-    """The data as a whole, byte by byte, and cut once at every place."""
+    """The data as a whole, byte by byte, and split once at every position."""
     yield [data]
     yield [data[i : i + 1] for i in range(len(data))]
     for place in range(1, len(data)):
@@ -32,7 +32,7 @@ def cuts(data: bytes) -> Iterator[list[bytes]]:
 
 
 def play(dialect: Dialect, talk: Talk, how: int) -> tuple[list[str], list[str]]:
-    """The parsed requests of a conversation, and the answers and events, in order."""
+    """The parsed requests of a conversation, and the replies and events, in order."""
     seen: list[str] = []
     answered: list[str] = []
     for speaker, data in talk:
@@ -54,7 +54,7 @@ def check(dialect: type[Dialect], talk: Talk, seen: list[str], answered: list[st
 
 def test_zookeeper_requests_are_matched_by_xid() -> None:
     talk = [
-        ("client", frame(0, 0, 0, 4000, 0, 0, 0)),  # the handshake counts for nothing
+        ("client", frame(0, 0, 0, 4000, 0, 0, 0)),  # the handshake is not counted
         ("server", frame(0, 4000, 0, 1, 16, rest=bytes(16))),
         ("client", frame(1, 15, rest=b"path") + frame(-2, 11) + frame(2, 12)),
         ("client", frame(-4, 100) + frame(3, 99)),

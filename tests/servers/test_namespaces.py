@@ -1,4 +1,4 @@
-"""Members of the ensemble that lose contact: to each other, and to clients too. Needs root."""
+"""Members of the ensemble lose their connections to each other, and to clients. Needs root."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def members() -> Iterator[dict[str, str]]:
 
 @pytest.fixture
 def control(members: dict[str, str]) -> Iterator[Control]:
-    """A control connection. After the test everybody runs and has contact again."""
+    """A control connection. After the test, all members run and are connected again."""
     control = Control(members["FENCEPOST_SERVERS"])
     yield control
     for name in MEMBERS:
@@ -46,7 +46,7 @@ def control(members: dict[str, str]) -> Iterator[Control]:
 
 
 def links() -> tuple[str, str]:
-    """What could be left behind: named namespaces, and the network interfaces of ours."""
+    """Things that must not remain: named namespaces, and network interfaces of this namespace."""
     commands = (["ip", "netns", "list"], ["ip", "-brief", "link"])
     named, interfaces = (subprocess.run(command, capture_output=True, text=True) for command in commands)
     return named.stdout, interfaces.stdout
@@ -69,7 +69,7 @@ def test_a_leader_that_is_cut_off_is_replaced_and_follows_when_healed(
     assert control.do(f"cut {old['name']}")["contact"] == "clients"
     new = control.do("leader")
     assert new["name"] != old["name"]
-    # Its clients still reach it: it answers that it serves no client.
+    # Its clients can still connect, but its reply is that it serves no client.
     wait_until(lambda: mode(old["address"]) == "", "the old leader has given up")
     answer = asyncio.run(exchange(*split_address(old["address"]), b"srvr")).decode()
     assert "not currently serving requests" in answer
@@ -152,7 +152,7 @@ def test_sigkill_leaves_no_process_no_namespace_and_no_cable(tmp_path: Path) -> 
 
 def test_without_the_right_it_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     class Refusing:
-        """A system that does not let us."""
+        """A system that denies the operation."""
 
         def unshare(self, _flags: int) -> int:
             return -1

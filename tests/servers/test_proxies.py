@@ -23,7 +23,7 @@ def proxy(control: Control) -> dict[str, Any]:
 
 @pytest.fixture
 def client(control: Control, proxy: dict[str, Any]) -> Iterator[Any]:
-    """A redis-py client behind the proxy, with one connection; what it sends by itself is not counted."""
+    """A redis-py client behind the proxy, with one connection. Its own requests are not counted."""
     with redis_at(proxy["address"], socket_timeout=LONG, single_connection_client=True) as client:
         client.ping()
         control.do(f"proxy-reset {proxy['id']}")
@@ -122,13 +122,13 @@ def test_hold_keeps_what_is_sent_until_pass(control: Control, proxy: dict[str, A
 
 
 def kept(control: Control, proxy: dict[str, Any], text: bytes) -> int:
-    """How many requests with this text the proxy keeps."""
+    """How many kept requests of the proxy contain this text."""
     number: int = control.do(f"proxy-kept {proxy['id']} {text.hex()}")["kept"]
     return number
 
 
 def test_a_slow_proxy_forwards_answers_later(control: Control, proxy: dict[str, Any], direct: Any) -> None:
-    """Two requests are one flight then, however late the second one is sent."""
+    """Two requests are then one flight, even if the client sends the second one late."""
     host, port = proxy["address"].split(":")
 
     def has(value: bytes) -> bool:
@@ -248,7 +248,7 @@ def test_a_small_reply_does_not_wait_for_the_one_before(proxy: dict[str, Any], d
 
         connection.sendall(b"SUBSCRIBE news\r\n")
         for _ in range(20):
-            # A client that asks and is answered in turn delays its acknowledgement of a message by 40 ms.
+            # With alternating requests and replies, acknowledgements are delayed by 40 ms.
             connection.sendall(b"PING question\r\n")
             read_until(b"question")
             began = time.monotonic()

@@ -1,4 +1,4 @@
-"""The life of a run: what the command sees, and that nothing is left behind."""
+"""The life of a run: the environment of the command, and the removal of everything at the end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def environment(*arguments: str) -> dict[str, str]:
 
 
 def directory_in(tmp: Path) -> Path:
-    """The directory of the only run in `tmp`, when its servers have been started."""
+    """The directory of the only run in `tmp`, after the start of its servers."""
 
     def look() -> list[Path]:
         return [path for path in tmp.glob(PREFIX + "*") if processes_in(path)]

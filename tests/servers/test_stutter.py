@@ -1,4 +1,4 @@
-"""The tool that has a command stand still now and then."""
+"""The tool that pauses a command now and then."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 STUTTER = Path(__file__).resolve().parents[2] / "tools" / "stutter"
-#: Ends as soon as it has noticed that it stood still.
+#: Ends as soon as it notices that it was paused.
 NOTICES = """
 import sys, time
 last = time.monotonic()

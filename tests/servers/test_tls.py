@@ -1,4 +1,4 @@
-"""The Redis with TLS: who is let in, and what its certificate is good for."""
+"""The Redis with TLS: the clients that it accepts, and the names in its certificate."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support import LONG, Control
 
 @pytest.fixture
 def settings(addresses: dict[str, str]) -> dict[str, Any]:
-    """What a client needs."""
+    """The settings of a client."""
     return {
         "ssl": True,
         "ssl_ca_certs": addresses["FENCEPOST_REDIS_TLS_CA"],

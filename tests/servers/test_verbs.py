@@ -198,7 +198,7 @@ def test_numbers_of_children_go_on_from_a_given_number(control: Control, address
             return str(client.retry(client.create, f"{path}/next-", sequence=True).rpartition("-")[2])
 
         assert made("/near") == str(LARGEST - 1)
-        # The counter has an end, and stays there.
+        # The counter stops at its end.
         assert made("/past") == str(LARGEST)
         assert client.get("/past")[0] == b"kept"
         assert made("/other") == "0000000001"

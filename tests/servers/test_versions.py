@@ -1,4 +1,4 @@
-"""Each version of ZooKeeper is the one that was asked for, or an error that names it."""
+"""The servers have the selected version of ZooKeeper, or the start fails with an error that names it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from support import finish, start
 
 
 def versions(addresses: str) -> list[str]:
-    """What the servers say about themselves."""
+    """The versions that the servers report."""
     found = []
     for address in addresses.split(","):
         answer = asyncio.run(exchange(*split_address(address), b"srvr")).decode()

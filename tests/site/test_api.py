@@ -22,7 +22,7 @@ TYPESCRIPT = re.compile(r"(class|interface) (fencepost\S*) (\w+)")
 
 
 def missing(folder: Path, pages: set[str]) -> list[str]:
-    """The pages that are not there."""
+    """The missing pages."""
     return sorted(page for page in pages if not (folder / page).is_file())
 
 
@@ -50,7 +50,7 @@ def test_each_class_of_javascript_has_a_page(site: Path) -> None:
 def test_each_type_of_rust_has_a_page(site: Path) -> None:
     found = set(RUST.findall((LISTS / "rust.txt").read_text()))
     assert len(found) > 100
-    # A module may offer what another one has.
+    # A module may re-export items of another one.
     wanted = {(path.partition("::")[0], f"{kind}.{name}.html") for kind, path, name in found}
     rust = site / "api" / "rust"
     pages = {(page.relative_to(rust).parts[0], page.name) for page in rust.rglob("*.html")}

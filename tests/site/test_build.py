@@ -1,4 +1,4 @@
-"""A build of the site that fails says what to do, and leaves the site that is there as it is."""
+"""A failed build of the site prints what to do, and does not change the existing site."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import api  # noqa: E402
 
 import build  # noqa: E402
 
-#: What the playground is made of, in a checkout.
+#: The files that the playground needs in a checkout.
 NEEDED = ["bindings-wasm/dist/modules", "bindings-wasm/dist/entries"]
 
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A checkout with what the program asks for; its tools write a page and a script, or fail."""
+    """A checkout with the files that the program needs; its tools write a page and a script, or fail."""
     checkout = tmp_path / "checkout"
     for name in (*NEEDED, ".venv/bin"):
         (checkout / name).mkdir(parents=True)
@@ -33,7 +33,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def tools(failing: str = "") -> object:
-    """Stands for `run`."""
+    """Replaces `run`."""
 
     def run(*command: str | Path) -> None:
         name = Path(command[0]).name
@@ -56,7 +56,7 @@ def test_a_build_replaces_what_was_there(checkout: Path, tmp_path: Path) -> None
     build.build(destination)
     assert sorted(path.name for path in destination.iterdir()) == ["index.html", "playground"]
     assert [path.name for path in destination.parent.iterdir()] == ["site"]
-    # A server of pages runs as another user.
+    # A web server may run as another user.
     assert destination.stat().st_mode & 0o777 == checkout.stat().st_mode & 0o777
 
 

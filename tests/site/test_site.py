@@ -24,7 +24,7 @@ PATIENCE = 120  # seconds for the browser
 
 
 class Page(HTMLParser):
-    """The anchors of a page, where its links lead, what it loads, and the page to which it redirects."""
+    """The anchors of a page, the targets of its links and redirect, and the files that it loads."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -48,7 +48,7 @@ class Page(HTMLParser):
 
 
 def pages(site: Path) -> dict[Path, Page]:
-    """All pages. The one for missing addresses is shown at any depth, so its links are absolute."""
+    """All pages. The 404 page is shown at any depth, so its links are absolute."""
     found = {
         path.resolve(): Page(path.read_text()) for path in site.rglob("*.html") if path.name != "404.html"
     }
@@ -76,7 +76,7 @@ def test_every_link_leads_somewhere(site: Path) -> None:
             target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if target.is_dir():
                 target /= "index.html"
-            # rustdoc writes anchors as they are in a link, and has one for each line of a source.
+            # rustdoc does not encode anchors in links, and has an anchor for each line of a source.
             fragment = re.sub(r"^(\d+)-\d+$", r"\1", parts.fragment)
             anchors = {fragment, unquote(fragment)} - {""}
             # rustdoc's redirects keep the anchor.
@@ -113,13 +113,13 @@ def test_a_diagram_that_is_not_understood_is_an_error() -> None:
         sequence.draw("sequenceDiagram\nparticipant A\nA->>B: hello\n")
 
 
-#: Opens pages of the site one after the other in a frame, and writes down what is in them.
+#: Opens pages of the site one after the other in a frame, and prints their content.
 DRIVER = Path(__file__).with_name("driver.html")
 
 
 @pytest.fixture
 def address(site: Path) -> Iterator[str]:
-    """The site on a server of this machine."""
+    """Serves the site on this machine."""
 
     class Quiet(http.server.SimpleHTTPRequestHandler):
         def log_message(self, *_: object) -> None:

@@ -1,5 +1,5 @@
-//! The table of addresses, `tests/addresses.json`: what they are read as, or which error they give. The bindings have tests of their own
-//! that read the same table.
+//! The table of addresses, `tests/addresses.json`: their parsed parts, or their errors. The tests of the
+//! bindings read the same table.
 //!
 //! Every secret in the table has `sesa` or `same` in it.
 
@@ -10,7 +10,7 @@ use core::time::Duration;
 use fencepost_core::url::{Address, Credentials};
 use serde_json::{Value, json};
 
-/// The parts of an address, as the table has them.
+/// The parts of an address, in the form of the table.
 fn parts(address: &Address) -> Value {
     match address {
         Address::Memory {

@@ -1,4 +1,5 @@
-//! What a contender costs while it waits: its machine in a hub, with its routes and its timers, at most two kibibytes.
+//! The memory of a waiting contender: its machine in a hub, with its routes and its timers, needs at most two
+//! kibibytes.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -15,7 +16,7 @@ use fencepost_core::{
     zookeeper::{self, Answer, SessionState, Stat},
 };
 
-/// The system's allocator, counting what is alive.
+/// The system's allocator, which counts the allocated bytes.
 struct Counting;
 
 static ALIVE: AtomicIsize = AtomicIsize::new(0);
@@ -24,7 +25,7 @@ fn signed(size: usize) -> isize {
     isize::try_from(size).unwrap_or(isize::MAX)
 }
 
-// SAFETY: everything is passed on to the system's allocator as it came.
+// SAFETY: every call is passed to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALIVE.fetch_add(signed(layout.size()), Ordering::Relaxed);
@@ -99,7 +100,7 @@ fn own_of(directory: &str) -> String {
     format!("_c_{uuid}-lock-0000000002")
 }
 
-/// A hub with so many waiting contenders, and what is alive then.
+/// A hub with `contenders` waiting contenders, and the allocated bytes.
 fn waiting(family: &str, contenders: usize) -> (Hub, isize) {
     let before = ALIVE.load(Ordering::Relaxed);
     let mut hub = Hub::new(family, 1).unwrap();
@@ -137,14 +138,14 @@ fn settle(hub: &mut Hub) {
     }
 }
 
-/// Tests run side by side, and the allocator counts for all of them.
+/// Tests run in parallel, and the allocator counts for all of them.
 static ALONE: Mutex<()> = Mutex::new(());
 
 #[test]
 fn a_waiting_contender_takes_at_most_two_kibibytes() {
     let _alone = ALONE.lock();
     for family in ["zookeeper", "redis"] {
-        // Just above and below the sizes at which what the hub keeps is moved to a larger place.
+        // Just above and below the sizes at which the hub's collections grow.
         let worst = [100, 1000, 1024, 1025, 1100, 2049]
             .map(|contenders| {
                 let (hub, alive) = waiting(family, contenders);
@@ -168,7 +169,7 @@ fn contenders_that_have_gone_leave_no_machine_behind() {
         let (mut hub, _) = waiting(family, contenders);
         hub.shutdown(NOW);
         settle(&mut hub);
-        // The hub keeps subscriptions that no contender uses for a second.
+        // The hub keeps unused subscriptions for a second.
         hub.handle_timeout(NOW.plus(core::time::Duration::from_secs(2)));
         settle(&mut hub);
         assert_eq!(hub.pending(), 0);

@@ -1,5 +1,5 @@
-//! The table of options, `tests/options.json`: settings that the core accepts, and settings that it refuses. The
-//! bindings have tests of their own over the same rows.
+//! The table of options, `tests/options.json`: settings that the core accepts, and settings that it rejects.
+//! The tests of the bindings use the same rows.
 
 use fencepost_core::{
     Owner, RawSettings, Settings,
@@ -74,7 +74,7 @@ fn every_scope_is_as_it_says() {
 #[test]
 fn every_option_has_a_row() {
     let rows = [rows(), scopes()].concat();
-    // The other fields of settings, which are no options.
+    // The fields of settings that are no options.
     let fields = [
         "prefix",
         "of",
@@ -287,7 +287,7 @@ fn a_setting_at_its_limit_is_accepted_and_one_beyond_it_is_refused() {
     let many = |count| json!({"server": "zookeeper", "kind": "multi-lock", "names": names(count)});
     let identified =
         |size| json!({"server": "zookeeper", "kind": "lock", "name": "x", "identifier": "i".repeat(size)});
-    // With the slash before it, the path of the lock has one byte more.
+    // With the leading slash, the path of the lock has one more byte.
     let named = |size| json!({"server": "zookeeper", "kind": "lock", "name": "n".repeat(size)});
     for (last, beyond) in [
         (many(64), [many(65), many(66)]),

@@ -1,4 +1,4 @@
-//! The scope of operations: the limits of what a program gives for a request, and the server that it is for.
+//! The scope of operations: the limits of a request's arguments, and the server of the scope.
 
 use fencepost_core::{
     ConfigError, RawSettings,
@@ -55,7 +55,7 @@ fn a_derived_key_is_that_of_the_name() {
     assert_eq!(scope.derive("", "charge").unwrap_err().name(), "invalid-option");
 }
 
-/// A program with the machines of one family does not have the settings of the other one.
+/// If only the machines of one family are compiled, the settings of the other family do not exist.
 #[test]
 fn a_scope_is_for_one_family() {
     Scope::for_redis(settings(Server::Redis)).unwrap();

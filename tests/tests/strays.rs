@@ -1,4 +1,4 @@
-//! What no hub hands on, given to a machine directly: it has to be right alone.
+//! Inputs that a hub never passes to a machine. A machine must handle them correctly by itself.
 
 use core::time::Duration;
 
@@ -10,7 +10,7 @@ use fencepost_core::{
 const NOW: Instant = Instant::from_micros(1_000_000);
 const SESSION: SessionId = SessionId(2);
 
-/// A mutex that is first in its line, in a session that no answer has confirmed.
+/// A mutex that is first in its queue, in a session that no reply has confirmed.
 fn first() -> Contender {
     let settings = ContenderSettings::new("shop", "stock", Layout::Curator, Role::Mutex).unwrap();
     let mut mutex = Contender::new(settings, ContenderId([7; 16]), 1);

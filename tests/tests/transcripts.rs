@@ -1,4 +1,4 @@
-//! Every transcript is replayed on the public hub, and is what its case records.
+//! Every transcript is replayed on the public hub, and matches the recording of its case.
 
 use std::{
     collections::BTreeMap,

@@ -1,8 +1,8 @@
-// The core's own tests and the Rust replayer, compiled to WebAssembly and run under node:wasi.
+// The core's tests and the Rust replayer, compiled to WebAssembly and run under node:wasi.
 //
 //     node --no-warnings tests/wasi/run.mjs        from the repository's root
 //
-// Each test program prints cargo's usual closing line; the exit code is 0 if all have passed.
+// Each test program prints cargo's usual summary line; the exit code is 0 if all pass.
 
 import { spawnSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -15,7 +15,7 @@ const programs = [
   ["--package", "fencepost-tests", "--test", "transcripts"],
 ];
 
-/** Builds without running, and gives the paths of the test programs. */
+/** Builds without running, and returns the paths of the test programs. */
 function build(selection) {
   const command = ["test", "--no-run", "--quiet", "--message-format", "json", "--target", target];
   const cargo = spawnSync("cargo", [...command, ...selection], {
@@ -47,7 +47,7 @@ async function run(program) {
   try {
     return wasi.start(instance);
   } catch (trap) {
-    // A failed assertion aborts the program: there is no unwinding here.
+    // A failed assertion aborts the program, because WebAssembly has no unwinding here.
     console.error(`${basename(program)}: ${trap}`);
     return 1;
   }

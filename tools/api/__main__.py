@@ -1,9 +1,9 @@
-"""Writes what programs may use, one item a line, into tests/api: a file for each language.
+"""Writes the public API, one item a line, into tests/api: a file for each language.
 
 usage: .venv/bin/python tools/api [--check]
 
-With --check, it compares instead. The lists show in a review what a change means for users. A release
-compares its lists with those of the one before: see tools/dist.
+With --check, it compares instead. In a review, the lists show the effect of a change for users. A release
+compares its lists with those of the last release: see tools/dist.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ API = ROOT / "tests" / "api"
 
 
 def types() -> list[str]:
-    """What the TypeScript compiler knows of the package that `make build-wasm` has built."""
+    """The types of the package that `make build-wasm` has built, from the TypeScript compiler."""
     command = ["node", str(ROOT / "bindings-wasm" / "scripts" / "api.mjs")]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     return done.stdout.splitlines()
@@ -38,7 +38,7 @@ LANGUAGES: dict[str, Callable[[], list[str]]] = {
 
 
 def main(arguments: list[str]) -> str | None:
-    """Writes or compares; what is wrong."""
+    """Writes or compares. Returns an error text, or None."""
     if arguments not in ([], ["--check"]):
         return "tools/api: give --check, or nothing"
     differs: list[str] = []

@@ -1,4 +1,4 @@
-"""What the C headers declare: functions, types with each member at its place, and macros."""
+"""The declarations of the C headers: functions, types with the position of each member, and macros."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE = ROOT / "bindings-c" / "include"
-#: It changes with each release, by itself.
+#: Not listed, because it changes with each release.
 VERSION = "FENCEPOST_VERSION"
 
 
 def own_lines() -> list[str]:
-    """The lines of our headers after the preprocessor, with the definitions of macros."""
+    """The lines of fencepost's headers after the preprocessor, with the definitions of macros."""
     program = "".join(f"#include <{path.name}>\n" for path in sorted(INCLUDE.glob("*.h")))
     command = ["cc", "-std=c99", "-DTHREADED", "-E", "-dD", "-x", "c", f"-I{INCLUDE}", "-"]
     text = subprocess.run(command, input=program, capture_output=True, text=True, check=True).stdout
@@ -29,7 +29,7 @@ def own_lines() -> list[str]:
 
 
 def declarations(text: str, separator: str) -> Iterator[str]:
-    """The parts of a text between separators that are not inside of brackets."""
+    """The parts of a text between separators outside of brackets."""
     depth, part = 0, ""
     for character in text:
         depth += {"{": 1, "(": 1, "}": -1, ")": -1}.get(character, 0)
@@ -52,7 +52,7 @@ def enumerators(body: str) -> Iterator[str]:
 
 
 def without_names(declaration: str) -> str:
-    """A function without the names of its parameters, which no program can see."""
+    """A function without the names of its parameters, which programs cannot use."""
     function = re.fullmatch(r"(.*\bfencepost_\w+)\((.*)\)", declaration)
     if function is None:
         return declaration
@@ -64,7 +64,7 @@ def without_names(declaration: str) -> str:
 
 
 def items(declaration: str) -> Iterator[str]:
-    """The lines of a declaration: one for each member of a type, whose number is its place."""
+    """The lines of a declaration: one for each member of a type, with its position as a number."""
     body = re.fullmatch(r"(?:typedef )?(enum|struct) (\w+) \{(.*)\} ?\w*", declaration)
     if body is None:
         yield without_names(declaration)

@@ -1,8 +1,8 @@
-"""What the published crates offer: each public item with its signature.
+"""The API of the published crates: each public item with its signature.
 
-If a line is removed, the change breaks programs. So the line of an enum, a struct or a trait names what a
-program has to write out in full: all variants or fields, unless there are private ones or it is
-`#[non_exhaustive]`; and what an implementation has to have, unless the trait is sealed.
+If a line is removed, the change breaks programs. So the line of an enum, a struct or a trait contains
+everything that a program must list completely: all variants or fields, unless some are private or it is
+`#[non_exhaustive]`; and the required items of a trait, unless it is sealed.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from pathlib import Path
 from rustdoc import CRATES, ROOT, TARGET, Crate, Json, Library, checked, documented, kind
 from signatures import Signatures
 
-#: What lines are sorted by, and the line.
+#: The sort key of a line, and the line.
 Line = tuple[str, str]
-#: Of the traits that the compiler implements by itself, these keep programs from compiling.
+#: The automatic traits whose absence can prevent that a program compiles.
 AUTOMATIC = ("Send", "Sync")
-#: Comes with a derived `PartialEq`; no program can name it.
+#: A derived `PartialEq` adds this trait; no program can name it.
 UNSTABLE = "std::marker::StructuralPartialEq"
 
 
 def is_open(item: Json) -> bool:
-    """Whether more can come without breaking a program."""
+    """Whether a new version can add members without breaking a program."""
     return "non_exhaustive" in item["attrs"]
 
 
@@ -87,7 +87,7 @@ class Items:
                 raise ValueError(f"{path} is of an unknown kind: {what}")
 
     def structure(self, start: str, path: str, item: Json, has: Json, generics: Json | None) -> Iterator[str]:
-        """A struct, or a variant with what it carries."""
+        """A struct, or a variant with its fields."""
         start = f"{mark(item)}{start}{self.write.parameters(generics['params']) if generics else ''}"
         where = self.write.where(generics) if generics else ""
         if has == "unit" or has == "plain":
@@ -131,7 +131,7 @@ class Items:
             yield line if line.startswith("field") else f"{line}{number}"
 
     def trait(self, path: str, inner: Json) -> Iterator[str]:
-        """A trait: what an implementation must have, and all that it offers."""
+        """A trait: its required items, and all its items."""
         write, needed, members = self.write, [], []
         for number in inner["items"]:
             item = self.crate.item(number)
@@ -160,7 +160,7 @@ class Items:
         yield from members
 
     def implementation(self, inner: Json) -> Iterator[Line]:
-        """The methods of a type, or that it has a trait. What std has for all types is left out."""
+        """The methods of a type, or a trait that it implements. Omits the blanket implementations of std."""
         if inner["blanket_impl"]:
             return
         write, generics = self.write, inner["generics"]
@@ -192,7 +192,7 @@ class Items:
 
     @staticmethod
     def conditions(generics: Json) -> Iterator[Json]:
-        """What the parameters of an `impl` have to be, as conditions of its methods."""
+        """The bounds of an `impl`'s parameters, as conditions of its methods."""
         for each in generics["params"]:
             bounds = each["kind"].get("type", {}).get("bounds")
             if bounds:
@@ -206,9 +206,9 @@ class Items:
 
 
 def manifests(manifest: Path, asked: dict[str, list[str]], library: Library) -> Iterator[Line]:
-    """The features for programs, which others each turns on, and the crates whose items ours show.
+    """The features for programs, the features that each turns on, and the crates whose items are in our API.
 
-    A program has to use the same major version of such a crate, so that comes with its name.
+    A program must use the same major version of such a crate, so the line has the version.
     """
     command = [
         "cargo",
@@ -229,19 +229,19 @@ def manifests(manifest: Path, asked: dict[str, list[str]], library: Library) -> 
         shown = library.foreign[name.replace("-", "_")]
         for each in package["dependencies"]:
             crate = each["name"].replace("-", "_")
-            # What serde offers is written in serde_core.
+            # The items of serde are defined in serde_core.
             if each["kind"] is None and not shown.isdisjoint((crate, f"{crate}_core")):
                 yield f"{name}/{each['name']}", f"crate {name}/{each['name']} {major(each['req'])}"
 
 
 def major(requirement: str) -> str:
-    """The part of a version that is the same in all that are compatible."""
+    """The part of a version that all compatible versions share."""
     numbers = re.findall(r"\d+", requirement)
     return ".".join(numbers[: 1 if numbers[0] != "0" else 2])
 
 
 def listed(manifest: Path, crates: dict[str, list[str]], target: Path) -> list[str]:
-    """All that programs can use of the crates of a workspace."""
+    """The API of the crates of a workspace."""
     data = [checked(documented(manifest, name, crates, target)) for name in crates]
     library = Library([Crate(each) for each in data])
     found = {line for crate in library.crates for line in Items(library, crate).lines()}

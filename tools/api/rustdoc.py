@@ -1,4 +1,4 @@
-"""What rustdoc knows of the published crates, and how a program names each item."""
+"""rustdoc's data on the published crates, and the path by which a program names each item."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-#: A folder of its own, because other builds cannot use what is compiled with unstable options.
+#: A separate folder, because other builds cannot use code that was compiled with unstable options.
 TARGET = ROOT / "target" / "rustdoc-json"
-#: The form of rustdoc's JSON that these tools read. rustdoc changes the number with the form.
+#: The version of rustdoc's JSON format that these tools read.
 FORMAT = 57
 #: The crates, and their features for programs: the others are for the project's own tests and tools. No
-#: program names fencepost-models, but cargo gives a released fencepost each later compatible one.
+#: program names fencepost-models, but cargo combines a released fencepost with each later compatible version
+#: of it.
 CRATES = {
     "fencepost-core": ["serde"],
     "fencepost-models": ["std"],
     "fencepost": ["default", "zookeeper", "redis", "redis-tls", "tower", "tracing"],
 }
-#: Crates that a program calls std.
+#: Crates that programs use as std.
 STANDARD = ("core", "alloc", "std")
 
-#: Names that each program has without a `use`.
+#: Names that a program can use without a `use`.
 PRELUDE = """
     AsMut AsRef AsyncFn AsyncFnMut AsyncFnOnce Box Clone Copy Default DoubleEndedIterator Drop Eq
     ExactSizeIterator Extend Fn FnMut FnOnce From FromIterator Future Into IntoFuture IntoIterator
@@ -35,23 +36,23 @@ PRELUDE = """
     TryInto Unpin Vec
 """.split()  # noqa: SIM905
 
-#: An item, a type or another part of what rustdoc has written.
+#: An item, a type or another part of rustdoc's output.
 Json = Any
 
 
 def documented(manifest: Path, name: str, crates: dict[str, list[str]], target: Path) -> Json:
-    """Runs rustdoc; what it has written about one of the crates."""
+    """Runs rustdoc, and returns its output for one of the crates."""
     command = ["cargo", "rustdoc", "--quiet", "--locked", "--lib", f"--manifest-path={manifest}"]
     command += [f"--package={name}", f"--features={','.join(crates[name])}", f"--target-dir={target}"]
     command += ["--", "-Zunstable-options", "--output-format=json"]
-    # Only these crates may use what is unstable: the others are compiled as for programs.
+    # Only these crates may use unstable features: the others are compiled as for programs.
     unstable = ",".join(each.replace("-", "_") for each in crates)
     subprocess.run(command, env={**os.environ, "RUSTC_BOOTSTRAP": unstable}, check=True)
     return json.loads((target / "doc" / f"{name.replace('-', '_')}.json").read_text())
 
 
 def checked(crate: Json) -> Json:
-    """The same, if it has the form that these tools read."""
+    """Returns the data if it has the format that these tools read; otherwise raises an error."""
     if crate["format_version"] != FORMAT:
         sys.exit(
             f"tools/api: this rustdoc writes JSON of format {crate['format_version']}, but tools/api reads "
@@ -62,14 +63,14 @@ def checked(crate: Json) -> Json:
 
 
 def kind(item: Json) -> tuple[str, Json]:
-    """Of what kind an item is, and what it has for that."""
+    """The kind of an item, and its data of that kind."""
     ((name, inner),) = item["inner"].items()
     return name, inner
 
 
 @dataclass
 class Crate:
-    """A crate: its items, and under which public paths a program finds them."""
+    """A crate: its items, and their public paths."""
 
     data: Json
     #: The public paths of each item by its number, the shortest one first.
@@ -94,7 +95,7 @@ class Crate:
         return self.data["index"].get(str(number))
 
     def walk(self, module: Json, path: str, above: tuple[int, ...]) -> None:
-        """Notes the public paths below a module, or a list of variants that a glob takes in."""
+        """Records the public paths below a module, or of variants that a glob imports."""
         inner = kind(module)[1]
         for number in inner.get("items", inner.get("variants", ())):
             item = self.item(number)
@@ -124,9 +125,9 @@ class Library:
 
     def __init__(self, crates: list[Crate]) -> None:
         self.crates = crates
-        #: Of each crate of ours, those of others whose names have been asked for.
+        #: For each of our crates, the foreign crates whose items it uses.
         self.foreign: dict[str, set[str]] = defaultdict(set)
-        #: The public path by the one at which the item is written.
+        #: The public path of an item, by the path of its definition.
         self.named: dict[str, str] = {}
         for crate in crates:
             for number, paths in crate.public.items():
@@ -135,7 +136,7 @@ class Library:
                     self.named["::".join(known["path"])] = paths[0]
 
     def name(self, crate: Crate, number: int | None, written: str) -> str:
-        """How a program names an item. One of our crates that no program can name is written with `_::`."""
+        """The path by which a program names an item; `_::` if no program can name it."""
         if number in crate.public:
             return crate.public[number][0]
         known = crate.data["paths"].get(str(number))

@@ -1,4 +1,4 @@
-"""How Rust writes types, bounds and functions: text from the parts that rustdoc has written."""
+"""Types, bounds and functions as Rust text, from rustdoc's data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from rustdoc import Crate, Json, Library
 
 @dataclass
 class Signatures:
-    """Writes the parts of one crate."""
+    """Writes the signatures of one crate."""
 
     library: Library
     crate: Crate
@@ -65,7 +65,7 @@ class Signatures:
         raise ValueError(f"a type of an unknown kind: {kind}")
 
     def arguments(self, given: Json) -> str:
-        """The arguments of a path: those between angle brackets, or the parameters and the result of `Fn`."""
+        """The arguments of a path: between angle brackets, or the parameters and the result of `Fn`."""
         if given is None:
             return ""
         if "parenthesized" in given:
@@ -110,11 +110,11 @@ class Signatures:
         return " + ".join(sorted(shown, key=lambda bound: (bound[0] == "'", bound)))
 
     def forall(self, parameters: list[Json]) -> str:
-        """The lifetimes for all of which a bound holds."""
+        """The `for<…>` lifetimes of a bound."""
         return f"for{self.parameters(parameters)} " if parameters else ""
 
     def parameters(self, parameters: list[Json]) -> str:
-        """The generic parameters, with what each has to be."""
+        """The generic parameters, with their bounds."""
         shown = []
         for each in parameters:
             ((kind, inner),) = each["kind"].items()
@@ -131,7 +131,7 @@ class Signatures:
         return f"<{', '.join(shown)}>" if shown else ""
 
     def where(self, *generics: Json) -> str:
-        """The conditions after a declaration."""
+        """The `where` clause after a declaration."""
         shown = []
         for each in (each for given in generics for each in given["where_predicates"]):
             ((kind, inner),) = each.items()
@@ -146,14 +146,14 @@ class Signatures:
 
     @staticmethod
     def header(header: Json) -> str:
-        """The words before `fn`."""
+        """The keywords before `fn`."""
         abi = header["abi"]
         foreign = "" if abi == "Rust" else f'extern "{next(iter(abi)) if isinstance(abi, dict) else abi}" '
         words = [word for word in ("const", "async", "unsafe") if header[f"is_{word}"]]
         return "".join(f"{word} " for word in words) + foreign
 
     def call(self, signature: Json) -> str:
-        """The parameters without their names, which no program can see, and the result."""
+        """The parameters without their names, which programs cannot use, and the result."""
         shown = []
         for name, given in signature["inputs"]:
             text = self.type(given)
@@ -168,7 +168,7 @@ class Signatures:
         return f"({', '.join(shown)}){output}"
 
     def function(self, path: str, inner: Json, *around: Json) -> str:
-        """A function or method; around it are the parameters of its `impl`."""
+        """A function or method; `around` has the parameters of its `impl`."""
         generics = inner["generics"]
         declared = self.parameters(generics["params"])
         start = f"{self.header(inner['header'])}fn {path}{declared}"

@@ -1,4 +1,4 @@
-"""What the Python package offers: the public names of its public modules, with their signatures."""
+"""The API of the Python package: the public names of its public modules, with their signatures."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import griffe
 ROOT = Path(__file__).resolve().parents[2]
 
 
-#: Of the drivers only this one is for programs.
+#: Only this module of the drivers is for programs.
 INTERNAL, EXCEPT = "fencepost.drivers", "fencepost.drivers.kazoo_handler"
 
 
@@ -33,7 +33,7 @@ def parameters(function: griffe.Function) -> str:
 
 
 def is_internal(function: griffe.Function, offered: set[str]) -> bool:
-    """Whether a constructor takes what no program can make: its objects come from other calls."""
+    """Whether a constructor needs an argument that programs cannot make themselves."""
     for each in function.parameters:
         if isinstance(each.annotation, griffe.Expr):
             for part in each.annotation.iterate():
@@ -66,7 +66,7 @@ def items(path: str, thing: griffe.Object | griffe.Alias, offered: set[str]) -> 
 
 
 def public(module: griffe.Module) -> Iterator[griffe.Module]:
-    """A module, and those below it that have no underscore."""
+    """A module, and its submodules without an underscore."""
     if not module.path.startswith(INTERNAL) or module.path == EXCEPT:
         yield module
     for name, below in module.modules.items():

@@ -1,14 +1,14 @@
-"""Builds all that a release consists of into build/dist.
+"""Builds all artefacts of a release into build/dist.
 
 usage: .venv/bin/python tools/dist [--unclean] [PART [TARGET …]]
        .venv/bin/python tools/dist notes | compare
 
 Without a PART, it builds all of them from a clean tree into an empty folder, checks the licences of all
 dependencies, and compares the API with the last release's. On the tag of the version it adds the notes. A
-PART is `wheels`, `javascript`, `crates`, `c`, `command` or `site`: it is built alone, beside what is there;
-`sums` writes SHA256SUMS anew. `wheels` takes the names of platforms; `here` is this machine's, and `wheels
-here` builds into build/wheels/here. `notes` prints CHANGELOG's section of the version, `compare` the changes
-of the API.
+PART is `wheels`, `javascript`, `crates`, `c`, `command` or `site`: the tool builds only this part, and keeps
+the existing files; `sums` writes a new SHA256SUMS. `wheels` takes the names of platforms; `here` is this
+machine's, and `wheels here` builds into build/wheels/here. `notes` prints CHANGELOG's section of the version,
+`compare` the changes of the API.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SHOWN: dict[str, Callable[[], str]] = {"notes": changes.notes, "compare": change
 
 
 def check_licences() -> None:
-    """deny.toml has the licences and the sources that a dependency may have."""
+    """Checks that dependencies have only the licences and sources in deny.toml."""
     print(
         run(tool("cargo-deny"), "--locked", "check", "--hide-inclusion-graph", "licenses", "bans", "sources")
     )
@@ -62,7 +62,7 @@ def make_all() -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Does what the arguments ask for."""
+    """Runs the command of the arguments."""
     unclean = "--unclean" in arguments
     words = [word for word in arguments if word != "--unclean"]
     if words and words[0] in SHOWN and len(words) == 1:

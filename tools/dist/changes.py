@@ -1,4 +1,4 @@
-"""What a release changes: the notes, from CHANGELOG.md; and the API, beside that of the last release."""
+"""The changes of a release: the notes from CHANGELOG.md, and the API compared with the last release."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from project import ROOT, Refused, run, version
 
-#: Lists of what programs may use, one item a line, for each language: `tools/api` writes them.
+#: The lists of the public API, one item a line, for each language: `tools/api` writes them.
 API = "tests/api"
 
 
@@ -34,7 +34,7 @@ def last_release() -> str | None:
 
 
 def at(tag: str, path: str) -> str:
-    """A file of a release; nothing if that has none."""
+    """A file of a release; empty if the release does not have it."""
     shown = subprocess.run(
         ("git", "show", f"{tag}:{path}"), cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -42,7 +42,7 @@ def at(tag: str, path: str) -> str:
 
 
 def compatible(old: str, new: str) -> bool:
-    """Whether cargo and npm take the new version for one that asks for the old one."""
+    """Whether cargo and npm accept the new version for a program that requires the old one."""
     numbers = [[int(part) for part in each.removeprefix("v").split(".")] for each in (old, new)]
     kept = 1 if numbers[0][0] > 0 else 2
     return numbers[0][:kept] == numbers[1][:kept]
@@ -56,11 +56,11 @@ def soname(makefile: str) -> str:
 
 
 def differences(tag: str) -> Iterator[tuple[str, list[str]]]:
-    """For each language the lines that have gone (`-`) and come (`+`) since a release."""
+    """For each language, the removed (`-`) and added (`+`) lines since a release."""
     names = run("git", "ls-tree", "--name-only", tag, f"{API}/").split()
     listed = [name for name in names if name.endswith(".txt")]
     there = [f"{API}/{path.name}" for path in (ROOT / API).glob("*.txt")]
-    # A list that is no longer there has lost all its lines.
+    # If a list no longer exists, all its lines are removed.
     for name in sorted({*listed, *there}):
         path = ROOT / name
         before = at(tag, name).splitlines()
@@ -72,7 +72,7 @@ def differences(tag: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def compare() -> str:
-    """The changes of the API. What breaks programs without saying so by its version is refused."""
+    """The changes of the API. Raises an error if a change breaks programs but the version is compatible."""
     tag = last_release()
     if tag is None:
         return "There is no earlier release.\n"

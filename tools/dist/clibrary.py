@@ -1,4 +1,4 @@
-"""The C libraries, as `make install` puts them into a prefix. The tree may be unpacked anywhere."""
+"""The C libraries, as `make install` installs them into a prefix. Users can unpack the tree anywhere."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import sbom
 from packing import pack
 from project import MACHINE, ROOT, WORK, builds_alike, run, tool, version
 
-#: The command runs wherever there is this glibc, or a later one: zig links with it.
+#: The command needs this glibc or a later one, because zig links with it.
 GLIBC = "2.17"
 COMPLETIONS = {
     "bash": "share/bash-completion/completions/fencepost",
@@ -25,7 +25,7 @@ COMPLETIONS = {
 def build(target: str) -> Path:
     """Builds the program."""
     run("rustup", "--quiet", "target", "add", target)
-    # cargo-zigbuild runs the zig of this environment's package.
+    # cargo-zigbuild uses the zig from this environment's package.
     path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
     options = (
         "--release",

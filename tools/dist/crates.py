@@ -1,4 +1,4 @@
-"""The crates, as the registry takes them. cargo compiles each from what it has packed."""
+"""The crates, in the form for the registry. cargo compiles each from its packed files."""
 
 from __future__ import annotations
 

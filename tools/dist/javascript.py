@@ -12,12 +12,12 @@ from project import DIST, ROOT, builds_alike, run
 
 PACKAGE = ROOT / "bindings-wasm"
 TARGET = "wasm32-unknown-unknown"
-#: The crates of its modules, with the features of one.
+#: The crates of its modules, and the options of cargo for each.
 MODULES = {"fencepost-wasm": ("--features=redis",), "fencepost-wasm-memory": ()}
 
 
 def uses() -> dict[parts.Part, set[parts.Part]]:
-    """What the modules are compiled from."""
+    """The crates of which the modules consist."""
     found: dict[parts.Part, set[parts.Part]] = {}
     for crate, options in MODULES.items():
         for part, used in parts.of(crate, TARGET, *options).items():
@@ -33,8 +33,8 @@ def licences() -> str:
 
 
 def make() -> None:
-    """Builds what is in it, and packs it."""
-    # `scripts/modules.mjs` passes flags of its own to the compiler: those of a variable would replace them.
+    """Builds its content, and packs it."""
+    # `scripts/modules.mjs` passes flags to the compiler, which the flags of a variable would replace.
     variables = {name: value for name, value in builds_alike().items() if name != "RUSTFLAGS"}
     assert "RUSTFLAGS" not in os.environ, "unset RUSTFLAGS"
     run("npm", "run", "--silent", "build", cwd=PACKAGE, env=variables)

@@ -17,14 +17,14 @@ The Rust standard library is in it, too: copyright The Rust Project Contributors
 as most of these crates, Apache-2.0 or MIT: https://www.rust-lang.org/policies/licenses
 """
 RULE = "-" * 110
-#: Licences whose text names no author, and a crate that carries it: for crates that carry none.
+#: Licences whose text names no author, and a crate that contains the text: for crates without a text.
 SAME_FOR_ALL = {"Apache-2.0": ("serde", "LICENSE-APACHE")}
-#: Where an author lets one choose, the first of these.
+#: If an author allows a choice, the first of these.
 CHOICE = ("MIT", "Apache-2.0", "Unlicense", "ISC")
 
 
 def files(folder: Path) -> dict[str, str]:
-    """The licences and notices that a crate carries, by their names in capitals."""
+    """The licences and notices in a crate, by their names in capitals."""
     named = re.compile(r"(licen[cs]e|copying|notice|unlicense|copyright)\b.*", re.IGNORECASE)
     return {
         path.name.upper(): path.read_text()
@@ -34,7 +34,7 @@ def files(folder: Path) -> dict[str, str]:
 
 
 def chosen(terms: str, carried: dict[str, str]) -> list[str]:
-    """Those of a crate's files that have to be passed on."""
+    """The files of a crate that an artefact must include."""
     if " OR " in terms and " AND " not in terms:
         offered = re.split(r" OR ", terms)
         for name in CHOICE:
@@ -45,7 +45,7 @@ def chosen(terms: str, carried: dict[str, str]) -> list[str]:
 
 
 def standard(terms: str) -> list[str]:
-    """The text of a licence that is the same for all who use it."""
+    """The text of a licence without an author's name."""
     if terms not in SAME_FOR_ALL:
         return []
     crate, file = SAME_FOR_ALL[terms]
@@ -54,7 +54,7 @@ def standard(terms: str) -> list[str]:
 
 
 def of(package: str, target: str, *options: str) -> str:
-    """The licences of all that is compiled into a package; crates with the same text share it."""
+    """The licences of all crates that are compiled into a package; crates with the same text share it."""
     texts: dict[str, list[str]] = defaultdict(list)
     without = []
     for part in parts.of_others(package, target, *options):

@@ -1,4 +1,4 @@
-"""Archives that depend on nothing but the files in them."""
+"""Archives whose bytes depend only on their files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from project import DIST, time_of_release
 
 
 def pack(folder: Path, name: str) -> Path:
-    """Packs what is in a folder, below one folder of the archive's name, into build/dist."""
+    """Packs the content of a folder into build/dist, below one folder with the archive's name."""
     path = DIST / f"{name}.tar.xz"
     with tarfile.open(path, "w:xz", preset=9, format=tarfile.GNU_FORMAT) as archive:
         for each in sorted(folder.rglob("*")):
@@ -19,7 +19,7 @@ def pack(folder: Path, name: str) -> Path:
 
 
 def without_chance(entry: tarfile.TarInfo) -> tarfile.TarInfo:
-    """An entry without what the machine adds: who has built it, when, and with which umask."""
+    """An entry without the machine's data: the user, the time and the umask."""
     entry.uid = entry.gid = 0
     entry.uname = entry.gname = "root"
     entry.mtime = time_of_release()
@@ -29,7 +29,7 @@ def without_chance(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def write_sums() -> None:
-    """Writes the lines that `sha256sum --check` reads, for all that is in build/dist."""
+    """Writes the lines that `sha256sum --check` reads, for all files in build/dist."""
     paths = sorted(path for path in DIST.iterdir() if path.name != "SHA256SUMS")
     lines = (f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in paths)
     (DIST / "SHA256SUMS").write_text("".join(lines))

@@ -1,4 +1,4 @@
-"""The crates of other authors that are compiled into something: which, and what is known of each."""
+"""The crates of other authors that are compiled into an artefact, and their data."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Known:
-    """What its manifest and the lock file say of a crate."""
+    """The data of a crate in its manifest and in the lock file."""
 
     license: str
     folder: Path
@@ -52,10 +52,10 @@ def known() -> dict[Part, Known]:
 
 
 def of(package: str, target: str, *options: str) -> dict[Part, set[Part]]:
-    """What a package is compiled from for a target: each crate with those that it uses, itself first.
+    """The crates that a package contains for a target, each with its dependencies; the package first.
 
-    Not from `cargo metadata`, and so not by a tool that reads it: that has the features, and thus the crates,
-    that all members of the workspace ask for together.
+    `cargo metadata`, and tools that read it, are not suitable: they list the features, and thus the crates,
+    that all members of the workspace need together.
     """
     edges = ("--edges", "normal,no-proc-macro", "--prefix", "depth")
     listed = run("cargo", "tree", "--locked", "--package", package, "--target", target, *edges, *options)
@@ -74,5 +74,5 @@ def of(package: str, target: str, *options: str) -> dict[Part, set[Part]]:
 
 
 def of_others(package: str, target: str, *options: str) -> list[Part]:
-    """Those of other authors."""
+    """The crates of other authors."""
     return sorted(part for part in of(package, target, *options) if known()[part].sha256)

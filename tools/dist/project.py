@@ -1,4 +1,4 @@
-"""The checkout: where things are, what its version is, and how a program runs in it."""
+"""The checkout: its folders, its version, and a function that runs a program in it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-#: What a release consists of.
+#: The artefacts of a release.
 DIST = ROOT / "build" / "dist"
-#: The Python package for this machine alone, as the tests of a checkout take it.
+#: The Python package for this machine only, which the tests of a checkout use.
 HERE = ROOT / "build" / "wheels" / "here"
-#: Where it is built: nothing that another build has left there gets into it.
+#: The folder of builds for a release, separate from other builds, so that their files do not get into it.
 WORK = ROOT / "build" / "dist-work"
 #: Programs that only a release needs: `tools/setup release` installs them.
 TOOLS = ROOT / "build" / "release-tools" / "bin"
 MACHINE = platform.machine()
-#: The crates that are published, each after those that it stands on.
+#: The published crates, each after its dependencies.
 CRATES = {
     "fencepost-core": "core",
     "fencepost-models": "models",
@@ -31,12 +31,12 @@ CRATES = {
 
 
 class Refused(Exception):
-    """Why there is no release; the text also says what to do."""
+    """The reason why there is no release, and what to do."""
 
 
 @functools.cache
 def version() -> str:
-    """The one version, which Cargo.toml has."""
+    """The version in Cargo.toml."""
     found = re.search(r'^\[workspace\.package\]\nversion = "(.+)"$', (ROOT / "Cargo.toml").read_text(), re.M)
     if found is None:
         raise Refused("Cargo.toml has no version below [workspace.package]: write one")
@@ -44,7 +44,7 @@ def version() -> str:
 
 
 def run(*command: str | Path, cwd: Path = ROOT, env: Mapping[str, str] | None = None) -> str:
-    """Runs a program that has to succeed, with these variables beside its others; what it prints."""
+    """Runs a program, which must succeed, with additional variables, and returns its output."""
     done = subprocess.run(
         command, cwd=cwd, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE, text=True, check=False
     )
@@ -68,7 +68,7 @@ def cargo_home() -> Path:
 
 
 def builds_alike() -> dict[str, str]:
-    """The variables with which compilers write the same bytes in any folder, under any home."""
+    """The variables with which compilers write the same bytes in any folder, with any home directory."""
     paths = {cargo_home(): "/cargo", ROOT: "/fencepost"}
     return {
         "CARGO_TARGET_DIR": str(WORK / "target"),
@@ -88,12 +88,12 @@ def time_of_release() -> int:
 
 
 def uncommitted() -> list[str]:
-    """What differs from the commit, as git shows it; files that git ignores are none of it."""
+    """The differences from the commit, as git shows them, without ignored files."""
     return run("git", "status", "--porcelain", "--untracked-files=all").splitlines()
 
 
 def check_clean() -> None:
-    """A release is what a commit has, and nothing else."""
+    """Checks that the tree matches the commit, so that a release has no other changes."""
     changed = uncommitted()
     if changed:
         shown = "\n".join(changed[:10])

@@ -1,4 +1,4 @@
-"""The list of an artefact's parts (SBOM), as CycloneDX has it: the same bytes for the same artefact."""
+"""The list of an artefact's parts (SBOM, in the CycloneDX format): the same bytes for the same artefact."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SUFFIX = ".cdx.json"
 
 
 def component(part: parts.Part) -> dict[str, Any]:
-    """A crate, as the list has it."""
+    """A crate, in the form of the list."""
     known = parts.known()[part]
     described: dict[str, Any] = {
         "type": "library",
@@ -32,7 +32,7 @@ def component(part: parts.Part) -> dict[str, Any]:
 
 
 def write(artefact: Path, uses: dict[parts.Part, set[parts.Part]]) -> None:
-    """Writes an artefact's list beside it. The first crate is what the artefact is made of."""
+    """Writes an artefact's list beside it. The first crate is the artefact's own."""
     root, *others = uses
     digest = hashlib.sha256(artefact.read_bytes()).hexdigest()
     made = datetime.datetime.fromtimestamp(time_of_release(), datetime.timezone.utc)

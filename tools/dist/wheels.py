@@ -1,9 +1,9 @@
 """The Python package: a wheel for each target, and the source distribution.
 
-A target is Rust's name of a platform, or `here` for this machine's. `here` alone is what the tests of a
-checkout take, in a folder of its own: what a release consists of stays as it is. zig, from the package
-ziglang, links with an old glibc, and for other processors. Builds in two folders give the same bytes: the
-libraries have no path of this machine, and the list of their parts (the SBOM) has neither a random number nor
+A target is Rust's name of a platform, or `here` for this machine's. The tests of a checkout use `here`, which
+has its own folder, so that it does not change the artefacts of a release. zig, from the package ziglang,
+links with an old glibc, and for other processors. Builds in two folders give the same bytes: the libraries
+contain no path of this machine, and the list of their parts (the SBOM) contains neither a random number nor
 the time.
 """
 
@@ -29,7 +29,7 @@ PLATFORMS = {
     "x86_64-unknown-linux-musl": "musllinux_1_2",
     "aarch64-unknown-linux-musl": "musllinux_1_2",
 }
-#: The bytes of a wheel depend on no file's time.
+#: The time of all files in a wheel, so that its bytes do not depend on the time of the build.
 TIME = (1980, 1, 1, 0, 0, 0)
 
 
@@ -53,7 +53,7 @@ def build(target: str, folder: Path) -> Path:
 
 
 def without_chance(name: str, content: bytes) -> bytes:
-    """A file of a wheel, without what is random in it."""
+    """A file of a wheel without its random parts."""
     if "/sboms/" not in name:
         return content
     sbom = json.loads(content.replace(str(ROOT).encode(), b"/fencepost"))
@@ -65,7 +65,7 @@ def without_chance(name: str, content: bytes) -> bytes:
 
 
 def with_notices(files: dict[str, bytes], target: str) -> None:
-    """Adds the licences of what is compiled into the library."""
+    """Adds the licences of the crates that are compiled into the library."""
     (metadata,) = (name for name in files if name.endswith(".dist-info/METADATA"))
     line = b"License-File: LICENSE\n"
     assert line in files[metadata]
@@ -75,7 +75,7 @@ def with_notices(files: dict[str, bytes], target: str) -> None:
 
 
 def repack(wheel: Path, into: Path, target: str) -> Path:
-    """Writes a wheel anew, always with the same bytes."""
+    """Writes a wheel again, always with the same bytes."""
     with zipfile.ZipFile(wheel) as made:
         modes = {entry.filename: entry.external_attr for entry in made.infolist()}
         files = {name: without_chance(name, made.read(name)) for name in made.namelist()}

@@ -6,7 +6,7 @@ use crate::Failed;
 
 /// `zk://HOST:PORT?session_timeout=MS` or `redis://HOST:PORT`.
 pub(crate) enum Address {
-    /// A ZooKeeper server, and the timeout to ask for.
+    /// A ZooKeeper server, and the session timeout to request.
     ZooKeeper { host: String, session_timeout: Duration },
     /// A Redis server.
     Redis,

@@ -11,10 +11,10 @@ use crate::{
     serve::{Obey, clock},
 };
 
-/// A contender's number, and when it had its grant.
+/// A contender's number, the time of its grant, and the result.
 type Granted = (usize, i64, Result<Grant, fencepost::Error>);
 
-/// Contenders for one lock, numbered in the order in which they have joined.
+/// Contenders for one lock, numbered in the order in which they join.
 pub(crate) struct Crowd {
     kind: Kind,
     url: String,
@@ -51,7 +51,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// More contenders, on one client after the other.
+    /// Adds contenders, on one client after the other.
     fn join(&mut self, count: usize) -> Result<(), Failed> {
         for number in self.joined..self.joined + count {
             let (_, lock) = self
@@ -69,7 +69,7 @@ impl Crowd {
         Ok(())
     }
 
-    /// Waits for the next grant: when it was.
+    /// Waits for the next grant, and returns its time.
     async fn next(&mut self) -> Result<i64, Failed> {
         let next = self.granted.recv().await.ok_or("no contender waits")?;
         self.keep(next)
@@ -80,7 +80,8 @@ impl Crowd {
         Ok(moment)
     }
 
-    /// Hands the lock on so many times: from the call of release to the return of the next one's acquire.
+    /// Hands the lock over `count` times. Returns the times of the call of release and of the return of the
+    /// next acquire.
     async fn pass(&mut self, count: usize) -> Result<Vec<[i64; 2]>, Failed> {
         let mut turns = Vec::with_capacity(count);
         for _ in 0..count {
@@ -95,7 +96,8 @@ impl Crowd {
         Ok(turns)
     }
 
-    /// Asks so many times who holds and who waits: when it was asked and answered, and how many there are.
+    /// Lists the contenders `count` times. Returns the times of the call and of its return, and the number of
+    /// contenders.
     async fn look(&self, count: usize) -> Result<Vec<[i64; 3]>, Failed> {
         let (_, lock) = self.clients.first().ok_or("look before open")?;
         let mut looks = Vec::with_capacity(count);
@@ -142,7 +144,7 @@ impl Obey for Crowd {
         }
     }
 
-    /// A contender that still waits gives up with its client.
+    /// Closing the clients ends the contenders that still wait.
     async fn quit(self) -> Result<(), Failed> {
         let closing: Vec<_> = self
             .clients

@@ -1,9 +1,9 @@
-//! Takes locks on command. usage: fencepost-bench KIND URL LOCK. The protocol is in bench/README.md.
+//! Acquires locks on command. usage: fencepost-bench KIND URL LOCK. The protocol is in bench/README.md.
 
 mod address;
 mod crowd;
 mod many;
-// Read from there: no other program has a use for it.
+// Included from the driver, because no other program needs it.
 #[cfg(target_os = "linux")]
 #[path = "../../../bindings-rs/src/drivers/zookeeper/nodelay.rs"]
 mod nodelay;
@@ -31,8 +31,8 @@ fn main() -> Result<(), Failed> {
     let [kind, url, name] = arguments.as_slice() else {
         return Err(USAGE.into());
     };
-    // The usual runtime of a service, on as many threads as a small machine has cores. What is measured runs in a task, as a service's
-    // handlers do.
+    // The usual runtime of a service, on as many threads as a small machine has cores. The measured code runs
+    // in a task, like a service's handlers.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
@@ -91,7 +91,7 @@ fn operations(runtime: &Runtime, whose: &str, address: Address, url: &str, name:
     }
 }
 
-/// Whether the kind begins with this, and what comes after it.
+/// Whether the kind begins with `prefix`, and the rest of the kind.
 fn without<'a>(prefix: &str, kind: &'a str) -> (bool, &'a str) {
     kind.strip_prefix(prefix).map_or((false, kind), |one| (true, one))
 }

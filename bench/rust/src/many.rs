@@ -11,7 +11,7 @@ use crate::{
     serve::{Lock, Obey, clock},
 };
 
-/// Gives further locks on the same client.
+/// Makes further locks on the same client.
 pub(crate) trait Another: Sized {
     fn another(&self, name: &str) -> impl Future<Output = Result<Self, Failed>> + Send;
 }
@@ -43,7 +43,8 @@ impl<L: Lock + Another + Sync> Many<L> {
         Ok(())
     }
 
-    /// Has every task acquire and release in a loop: how many cycles, the time and the processor time that they took.
+    /// Acquires and releases in a loop in every task. Returns the number of cycles, their time and their
+    /// processor time.
     async fn run(&mut self, milliseconds: i64) -> Result<[i64; 3], Failed> {
         let (start, before) = (clock(), processor_time());
         let end = start + milliseconds * 1_000_000;
@@ -65,7 +66,7 @@ impl<L: Lock + Another + Sync> Many<L> {
         Ok([all, clock() - start, processor_time() - before])
     }
 
-    /// Has every task hold its lock.
+    /// Acquires the locks of all tasks, which then hold them.
     async fn hold(&mut self) -> Result<(), Failed> {
         let tasks = self.each(|mut lock| async move { lock.acquire().await.map(|()| lock) });
         for task in tasks {
@@ -74,15 +75,15 @@ impl<L: Lock + Another + Sync> Many<L> {
         Ok(())
     }
 
-    /// Has every task ask for its lock, which another process holds.
+    /// Starts an acquire in every task, for a lock that another process holds.
     fn wait(&mut self) {
         self.waiting = self.each(|mut lock| async move {
-            // It ends with the worker.
+            // The acquire ends with the worker.
             let _ended = lock.acquire().await;
         });
     }
 
-    /// A task for each lock.
+    /// Starts a task for each lock.
     fn each<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
         &mut self,
         work: impl Fn(L) -> F,
@@ -120,13 +121,13 @@ impl<L: Lock + Another + Sync> Obey for Many<L> {
     }
 }
 
-/// Nanoseconds that the process has had a processor.
+/// The processor time of the process, in nanoseconds.
 fn processor_time() -> i64 {
     let time = clock_gettime(ClockId::ProcessCPUTime);
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// The bytes of memory that the process occupies.
+/// The memory of the process, in bytes.
 fn memory() -> Result<usize, Failed> {
     let text = fs::read_to_string("/proc/self/statm")?;
     let pages: usize = text.split(' ').nth(1).ok_or("statm is short")?.parse()?;

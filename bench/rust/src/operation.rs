@@ -1,4 +1,5 @@
-//! Operations of fencepost: an acquire claims a new key, a release completes it. So a cycle is an operation that does nothing.
+//! Operations of fencepost: an acquire claims a new key, a release completes it. So a cycle is an operation
+//! without work of its own.
 
 use core::time::Duration;
 use std::process;
@@ -12,7 +13,7 @@ pub(crate) const FINGERPRINT: &str = "0123456789abcdef0123456789abcdef";
 pub(crate) const TAG: &str = "bytes";
 /// 1 KiB.
 pub(crate) const RESULT: [u8; 1024] = [b'r'; 1024];
-/// How long a claim and a result are kept: short, as there are many.
+/// How long a claim and a result are kept: short, because there are many.
 pub(crate) const KEPT: Duration = Duration::from_secs(10);
 
 /// The keys of this process: each is new.
@@ -23,7 +24,7 @@ impl Keys {
         Self(0)
     }
 
-    /// The number of the next key, and the key.
+    /// Returns the number of the next key, and the key.
     pub(crate) fn next(&mut self) -> (u64, String) {
         self.0 += 1;
         (self.0, format!("key-{}-{}", process::id(), self.0))

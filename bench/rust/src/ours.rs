@@ -4,7 +4,7 @@ use fencepost::{Client, Grant, Lock, LockOptions};
 
 use crate::{Failed, many, serve};
 
-/// What is taken.
+/// The kinds of locks.
 #[derive(Clone, Copy)]
 pub(crate) enum Kind {
     Mutex,
@@ -22,7 +22,7 @@ impl Kind {
             Self::Mutex => client.lock(name)?,
             Self::Read => client.read_write_lock(name)?.reader().clone(),
             Self::Write => client.read_write_lock(name)?.writer().clone(),
-            // As many permits as its peers have here: then it is handed over, too.
+            // One permit, as for the peers here, so that a release hands it over.
             Self::Semaphore => client.semaphore(name, 1)?,
             Self::Single => client.lock_with(name, LockOptions::new().fair(false))?,
             Self::Multi => client.multi_lock((0..3).map(|place| format!("{name}-{place}")))?,

@@ -1,4 +1,5 @@
-//! The redis crate alone: the scripts of a claim and of its completion, with the arguments that fencepost gives them.
+//! The redis crate alone: the scripts of a claim and of its completion, with the arguments that fencepost
+//! passes.
 
 use std::process;
 
@@ -24,7 +25,7 @@ pub(crate) struct RawOperations {
 
 impl RawOperations {
     pub(crate) async fn connect(url: String, scope: String) -> Result<Self, Failed> {
-        // Without the library's timer for every command, as the raw lock.
+        // Without the library's timer for every command, as in the raw lock.
         let config = AsyncConnectionConfig::new().set_response_timeout(None);
         let mut connection = Client::open(url)?
             .get_multiplexed_async_connection_with_config(&config)
@@ -44,7 +45,7 @@ impl RawOperations {
     }
 
     async fn run(&mut self, command: &Cmd, wanted: &str) -> Result<(), Failed> {
-        // A cycle that does nothing would be quick.
+        // A cycle that fails must not count as a fast one.
         match self.connection.send_packed_command(command).await? {
             Value::Array(items) if items.first() == Some(&Value::BulkString(wanted.into())) => Ok(()),
             other => Err(format!("a script answered {other:?}").into()),

@@ -34,7 +34,7 @@ impl RawOperations {
             .with_session_timeout(session_timeout)
             .connect(&host)
             .await?;
-        // As fencepost does, or the second request of a flight would wait for the answer of the first.
+        // As in fencepost: otherwise, the second request of a flight would wait for the reply to the first.
         #[cfg(target_os = "linux")]
         {
             let (_, port) = host.rsplit_once(':').ok_or("a port is needed")?;
@@ -51,7 +51,7 @@ impl RawOperations {
         })
     }
 
-    /// The head of a record, and what all states have.
+    /// The header of a record, and the fields that all states have.
     fn data(&self, state: &str, fence: &str) -> String {
         let (attempt, kept) = (&self.attempt, KEPT.as_millis());
         format!(
@@ -67,7 +67,7 @@ impl Lock for RawOperations {
     async fn acquire(&mut self) -> Result<(), Failed> {
         let (number, key) = self.keys.next();
         self.attempt = format!("{:016x}{number:016x}-1", process::id());
-        // The directories are there: the benchmark makes them.
+        // The directories exist: the benchmark makes them.
         self.record = format!("/fencepost/{}/{:02x}/{key}", self.scope, number % 256);
         self.lease = format!("{}/{}", self.record, self.attempt);
         let persistent = CreateMode::Persistent.with_acls(Acls::anyone_all());
@@ -75,7 +75,7 @@ impl Lock for RawOperations {
         let mut transaction = self.client.new_multi_writer();
         transaction.add_create(&self.record, self.data("running", "").as_bytes(), &persistent)?;
         transaction.add_create(&self.lease, b"", &ephemeral)?;
-        // The library queues both before the first is awaited.
+        // The library queues both requests before this code awaits the first.
         let committed = transaction.commit();
         let read = self.client.get_data(&self.lease);
         committed.await?;

@@ -1,4 +1,4 @@
-//! The redis crate alone: our own scripts by EVALSHA, with the arguments that fencepost gives them.
+//! The redis crate alone: fencepost's scripts by EVALSHA, with the arguments that fencepost passes.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::process;
@@ -18,7 +18,8 @@ pub(crate) struct RawRedis {
     fence: String,
     channel: String,
     contender: String,
-    /// How many attempts there were: each acquire is a new one, as a server refuses one that has been released.
+    /// The number of attempts. Each acquire is a new one, because a server rejects an attempt that was
+    /// already released.
     attempts: u64,
     attempt: String,
     tombstone: String,
@@ -26,7 +27,7 @@ pub(crate) struct RawRedis {
 
 impl RawRedis {
     pub(crate) async fn connect(url: String, name: String) -> Result<Self, Failed> {
-        // Without the library's timer for every command, which costs it 1 to 3 µs.
+        // Without the library's timer for every command, which takes 1 to 3 µs.
         let config = AsyncConnectionConfig::new().set_response_timeout(None);
         let mut connection = Client::open(url)?
             .get_multiplexed_async_connection_with_config(&config)
@@ -56,7 +57,7 @@ impl RawRedis {
     }
 
     async fn run(&mut self, command: &Cmd) -> Result<(), Failed> {
-        // A cycle that does nothing would be quick.
+        // A cycle that fails must not count as a fast one.
         match self.connection.send_packed_command(command).await? {
             Value::Array(items) if items.first() == Some(&Value::Int(1)) => Ok(()),
             other => Err(format!("a script answered {other:?}").into()),

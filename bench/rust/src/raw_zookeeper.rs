@@ -36,7 +36,7 @@ impl RawZooKeeper {
             .with_session_timeout(session_timeout)
             .connect(&host)
             .await?;
-        // As fencepost does, or the second request of a flight would wait for the answer of the first.
+        // As in fencepost: otherwise, the second request of a flight would wait for the reply to the first.
         #[cfg(target_os = "linux")]
         {
             let (_, port) = host.rsplit_once(':').ok_or("a port is needed")?;
@@ -69,7 +69,7 @@ impl Another for RawZooKeeper {
 impl Lock for RawZooKeeper {
     async fn acquire(&mut self) -> Result<(), Failed> {
         let options = CreateMode::EphemeralSequential.with_acls(Acls::anyone_all());
-        // The library queues both before the first is awaited.
+        // The library queues both requests before this code awaits the first.
         let created = self.client.create(&self.prefix, &DATA, &options);
         let listed = self.client.list_children(&self.directory);
         let (_, sequence) = created.await?;

@@ -8,7 +8,7 @@ use tokio::runtime::Runtime;
 
 use crate::Failed;
 
-/// A way to take a lock.
+/// A way to acquire a lock.
 pub(crate) trait Lock: Send + 'static {
     fn acquire(&mut self) -> impl Future<Output = Result<(), Failed>> + Send;
     fn release(&mut self) -> impl Future<Output = Result<(), Failed>> + Send;
@@ -21,7 +21,7 @@ pub(crate) fn clock() -> i64 {
     time.tv_sec * 1_000_000_000 + time.tv_nsec
 }
 
-/// What the worker does on command: answers a line with a line.
+/// Runs the worker's commands: returns a line of reply for a line of input.
 pub(crate) trait Obey: Send + 'static {
     fn obey(&mut self, line: &str) -> impl Future<Output = Result<String, Failed>> + Send;
     fn quit(self) -> impl Future<Output = Result<(), Failed>> + Send;
@@ -37,7 +37,7 @@ impl<L: Lock> Obey for L {
     }
 }
 
-/// Says "ready" and obeys until "quit".
+/// Prints "ready" and runs commands until "quit".
 pub(crate) fn serve<O: Obey>(
     runtime: &Runtime,
     connecting: impl Future<Output = Result<O, Failed>> + Send + 'static,
@@ -105,7 +105,7 @@ async fn contend<L: Lock>(lock: &mut L, milliseconds: i64, hold: Duration) -> Re
         }
         lock.acquire().await?;
         let granted = clock();
-        // tokio's own timer counts whole milliseconds: it would hold for three.
+        // tokio's timer counts whole milliseconds, so a hold would take three.
         tokio::task::spawn_blocking(move || std::thread::sleep(hold)).await?;
         turns.push([called, granted, clock()]);
         lock.release().await?;

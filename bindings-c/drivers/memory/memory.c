@@ -1,5 +1,5 @@
 /* `memory:`, a server in this process. The hub carries out its own commands. A call on one client may cause outputs of
- * others. */
+ * other clients. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ struct member {
     struct member *next;
 };
 
-/* Guards all servers. A thread locks it without a client's mutex, and unlocks it before it locks one. */
+/* Guards all servers. A thread that locks it holds no client's mutex, and unlocks it before it locks one. */
 static pthread_mutex_t servers_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct memory_server *servers;
 
@@ -97,7 +97,7 @@ static fencepost_client *next_woken(struct memory_server *server) {
     return found;
 }
 
-/* Polls the hubs of the clients that the last call concerns, and those that their outputs concern. */
+/* Polls the hubs for which the last call caused outputs, and then the hubs for which these outputs cause more. */
 static void server_wake(struct memory_server *server) {
     fencepost_client *woken;
 
@@ -125,7 +125,7 @@ static int memory_descriptor(void *self) {
 }
 
 static void memory_command(void *self, fencepost_hub *hub, uint64_t key, const fencepost_command *command) {
-    (void)self, (void)hub, (void)key, (void)command; /* the hub issues none */
+    (void)self, (void)hub, (void)key, (void)command; /* the hub issues no commands */
 }
 
 static size_t memory_busy(void *self) {
@@ -133,7 +133,7 @@ static size_t memory_busy(void *self) {
     return 0;
 }
 
-/* From now on, no other client polls this one. */
+/* Closes the client: other clients no longer poll its hub. */
 static void memory_close(void *self, bool silent) {
     struct member *member = self;
 
@@ -296,7 +296,7 @@ control(fencepost_memory_server *server, const fencepost_client *client, control
     fencepost_result result = fencepost_memory_server_hub(server, client, &hub);
 
     if (result == FENCEPOST_RESULT_OK) {
-        /* A close of the client in another thread may come first. */
+        /* Another thread may have closed the client before. */
         if (change(server->server->memory, hub) != FENCEPOST_RESULT_OK)
             result = fault(FENCEPOST_RESULT_CLIENT_CLOSED, NULL);
         server_wake(server->server);

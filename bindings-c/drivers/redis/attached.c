@@ -1,6 +1,6 @@
-/* Connections of the program. If the program's event loop drives them, their disconnect callback reports their end; the
- * driver wraps it, and restores it. Otherwise the driver drives them. Only one thread at a time uses them, as hiredis
- * requires. */
+/* Connections of the program. If the program's event loop drives them, the disconnect callback reports their end: the
+ * driver wraps this callback, and restores it when the client closes. Otherwise the driver reads and writes them
+ * itself. Only one thread at a time uses them, as hiredis requires. */
 #include "internal.h"
 
 static void disconnected(const redisAsyncContext *context, int status) {

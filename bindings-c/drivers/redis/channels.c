@@ -1,5 +1,5 @@
-/* Subscriptions, on a separate connection. Only one change at a time is in flight, because hiredis 0.14 confuses the
- * answers of two. */
+/* Subscriptions, on a separate connection. Only one change at a time is in flight, because hiredis 0.14 mixes up the
+ * replies to two changes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +30,8 @@ static void discard(struct channel *channel) {
     free(channel);
 }
 
-/* A connection of the program has ended, and with it the subscription. An error of the server also ends it, with its
- * text. */
+/* Reports the end of a subscription: the connection of the program has ended, or the server returned an error. The text
+ * is that of the error. */
 static void ended(const redisAsyncContext *context, const struct channel *channel, fencepost_hub *hub) {
     uint64_t now = fencepost_now();
 
@@ -54,7 +54,7 @@ static bool on_message(struct channel *channel, const redisReply *reply, fencepo
     const char *kind;
 
     if (!is_list(reply) || reply->elements < 1 || reply->element[0]->type != REDIS_REPLY_STRING)
-        return false; /* no reply to a subscription */
+        return false; /* not a reply to a subscription */
     kind = reply->element[0]->str;
     if (strcmp(kind, "message") == 0) {
         fencepost_hub_message(hub, fencepost_now(), channel->command);
@@ -76,7 +76,7 @@ static bool is_end(const redisReply *reply) {
 }
 
 /* The channel that a reply on the driver's own connection concerns; NULL if no channel waits for it. Two channels may
- * have the same name: one that is being unsubscribed, and the next one. */
+ * have the same name: the channel from which the driver unsubscribes, and its successor. */
 static struct channel *find(const struct driver *driver, const redisReply *reply) {
     const redisReply *name = reply->elements > 1 ? reply->element[1] : NULL;
     struct channel *channel;
@@ -113,7 +113,7 @@ void channels_answer(struct driver *driver, const redisReply *reply) {
         if ((channel = find(driver, reply)) != NULL && on_message(channel, reply, driver->hub))
             discard(channel);
     } else if (reply->type == REDIS_REPLY_ERROR && (channel = changing(driver)) != NULL) {
-        /* Or the error answers a ping, on a server that is too old for a ping here. */
+        /* Otherwise the error is the reply to a ping: old servers do not allow a ping here. */
         if (channel->step == SUBSCRIBING)
             reply_give_error(driver->hub, channel->command, reply->str);
         discard(channel);
@@ -173,8 +173,9 @@ static bool send(struct driver *driver, struct channel *channel) {
     return redisAsyncCommandArgv(driver->subscriptions.context, received, channel, 2, arguments, sizes) == REDIS_OK;
 }
 
-/* Sends the next change, if none is in flight. An earlier client on the same connection may have left some: hiredis
- * finds a channel by its name, so it would pass their answers to a new channel of that name. */
+/* Sends the next change, if none is in flight. It also waits for the changes of an earlier client on the same
+ * connection: hiredis finds a channel by its name, so it would pass their replies to a new channel with the same name.
+ */
 void channels_send(struct driver *driver) {
     struct channel *channel, *next = NULL;
 
@@ -238,8 +239,8 @@ void channel_unsubscribe(struct driver *driver, const fencepost_command *command
     channels_send(driver);
 }
 
-/* The connection has ended, or was not made. On a connection of the program, hiredis reports the channels that it knows
- * by `received`, before this or after it. */
+/* Reports that the connection has ended or was not made. On a connection of the program, hiredis also calls `received`
+ * for the channels that it knows, before or after this. */
 void channels_fail(struct driver *driver) {
     struct link *link = &driver->subscriptions;
     struct channel *channel, *next;
@@ -264,8 +265,8 @@ void channels_fail(struct driver *driver) {
     }
 }
 
-/* The client does not use the channels any more. On a connection of the program, the driver unsubscribes from them, and
- * frees them when the server has confirmed that. */
+/* Frees the channels of a closed client. On a connection of the program, the driver unsubscribes from them, and frees
+ * them when the server has confirmed that. */
 void channels_forget(struct driver *driver) {
     struct channel *channel;
     bool known;

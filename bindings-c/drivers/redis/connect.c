@@ -27,7 +27,7 @@ static void make(struct link *link) {
     if (context == NULL || context->err != 0) {
         const char *why = context == NULL ? "out of memory" : context->errstr;
 
-        /* Such as an unknown name, which the library does not repeat. */
+        /* An unknown name, for example. The text of hiredis does not contain the name. */
         snprintf(link->trouble, sizeof link->trouble, "%.60s: %.90s", driver->host, why);
         link_note_absence(link, why);
         if (context != NULL)
@@ -43,7 +43,7 @@ static void make(struct link *link) {
     redisAsyncSetConnectCallback(context, connected);
 }
 
-/* Makes a connection of the driver's own if there is none. Afterwards, `link_is_down` returns whether that has failed.
+/* Makes a connection if there is none. Afterwards, `link_is_down` returns whether that has failed.
  */
 void link_need(struct link *link) {
     if (link->phase == DOWN)

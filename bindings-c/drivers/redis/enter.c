@@ -1,11 +1,12 @@
-/* The client's mutex. Three sides call the driver: the client, with the mutex; and hiredis, with it or without it. */
+/* Locks the client's mutex. The client calls the driver with the mutex locked. hiredis calls it with the mutex locked
+ * or unlocked. */
 #include "internal.h"
 
 /* The driver whose client's mutex this thread holds. */
 static __thread const struct driver *inside;
 
-/* hiredis calls back during the driver's own calls, with the mutex; and from the program's loop or from `dispatch`,
- * without it. Returns false if the client is closed. */
+/* Begins a callback of hiredis. During the driver's own calls, the mutex is locked; from the program's loop or from
+ * `dispatch`, it is not. Returns false if the client is closed. */
 bool driver_enter(struct driver *driver, bool *entered) {
     fencepost_hub *hub;
 
@@ -19,7 +20,8 @@ bool driver_enter(struct driver *driver, bool *entered) {
     return true;
 }
 
-/* The client calls, with the mutex. Returns whether this is the outermost call, which has to end it. */
+/* Begins a call of the client, which holds the mutex. Returns the argument of `driver_finish`: whether this is the
+ * outermost call. */
 bool driver_begin(struct driver *driver, fencepost_hub *hub) {
     bool outermost = inside != driver;
 

@@ -1,12 +1,12 @@
-/* The first requests on a connection of the driver's own: password and database. The driver sends nothing else before
- * the server has accepted them. So it never takes a lock in a wrong database. Without password and database, a PING
- * first shows that the server is a Redis. So a server that is none gets no command that could leave something behind.
+/* The first requests on a connection that the driver makes: password and database. The driver sends nothing else before
+ * the server has accepted them, so it never acquires a lock in a wrong database. Without password and database, the
+ * driver first sends a PING: a server that is not a Redis server gets no command that could change its data.
  */
 #include <stdio.h>
 
 #include "internal.h"
 
-/* The greeting has ended. */
+/* Ends the greeting. */
 static void decide(struct link *link) {
     if (link->trouble[0] == '\0') {
         link_ready(link);
@@ -21,7 +21,7 @@ static void come(struct link *link) {
         decide(link);
 }
 
-/* Any answer is enough. A user without the right to ask gets an error. */
+/* Any reply is enough: a user without the right to PING gets an error. */
 static void echoed(redisAsyncContext *context, void *data, void *argument) {
     struct link *link = argument;
     bool entered;

@@ -1,4 +1,4 @@
-/* The adapter for contexts that only the driver reads and writes, in place of an event library's. */
+/* The adapter for contexts that only the driver reads and writes. It replaces the adapter of an event library. */
 #include <sys/epoll.h>
 
 #include "internal.h"
@@ -7,7 +7,7 @@ static void ignore(void *data) {
     (void)data; /* the driver always reads everything */
 }
 
-/* On a connection of the program, the rest in its buffer shows this: see `link_work`. */
+/* On a connection of the program, the driver checks hiredis's buffer instead: see `link_work`. */
 static void add_write(void *data) {
     struct link *link = data;
 
@@ -22,7 +22,7 @@ static void del_write(void *data) {
         link->write_wanted = false;
 }
 
-/* The last call: hiredis is freeing the context, and has called all callbacks. */
+/* hiredis calls this last, when it frees the context and has called all callbacks. */
 static void cleanup(void *data) {
     struct link *link = data;
     const char *why = link->context->c.err != 0 ? link->context->c.errstr : "the connection was dropped";
@@ -60,7 +60,7 @@ void hooks_detach(struct link *link) {
     context->ev.cleanup = NULL;
 }
 
-/* Sets what epoll watches for. */
+/* Sets the events that epoll reports. */
 void hooks_poll(struct link *link) {
     struct epoll_event watched = {0, {0}};
     uint32_t wanted = EPOLLIN;

@@ -1,4 +1,4 @@
-/* What the files of libfencepost-redis share. The client's mutex protects all of it. */
+/* Shared declarations of libfencepost-redis. The client's mutex protects all these objects. */
 #ifndef FENCEPOST_REDIS_INTERNAL_H
 #define FENCEPOST_REDIS_INTERNAL_H
 
@@ -8,16 +8,17 @@
 
 /* How long a connection may take, including the greeting, in microseconds. */
 #define CONNECT_WITHIN 5000000u
-/* How long the answer to a command may take. It is a little less than the 5 s of a try, whose error has to say what
- * happened to its command. */
+/* How long the reply to a command may take. It is a little less than the 5 s of a try, so that the try's error contains
+ * the fault of its command. */
 #define ANSWER_WITHIN 4990000u
-/* When to look again whether the program's loop has read an overdue answer. */
+/* When to check again whether the program's loop has read an overdue reply. */
 #define LOOK_AGAIN 50000u
-/* After such a silence, the driver asks the server of the subscriptions; the server may take as long to answer. */
+/* After such a silence, the driver sends a PING on the connection for subscriptions. The reply may take the same time.
+ */
 #define SILENCE 5000000u
 
 enum phase {
-    DOWN,       /* no connection; the driver makes one of its own when a command needs it */
+    DOWN,       /* no connection; the driver makes one when a command needs it */
     CONNECTING, /* not connected yet */
     SHAKING,    /* connected: the TLS handshake is in progress */
     GREETING,   /* connected: password and database are in flight */
@@ -25,11 +26,11 @@ enum phase {
     OVER /* a connection of the program, and it has ended */
 };
 
-/* A command. It may first wait for the connection; then it is in flight. */
+/* A command. It waits for the connection, and is then in flight. */
 struct request {
     struct link *link; /* NULL: the client does not use it any more */
     uint64_t command;
-    uint64_t expires; /* while it waits: until when to send it; in flight: when its answer is overdue */
+    uint64_t expires; /* while it waits: the deadline to send it; in flight: the deadline for its reply */
     char *text;       /* in the form of the protocol, while it waits */
     size_t size;
     struct request *previous, *next;
@@ -46,12 +47,12 @@ struct link {
     struct driver *driver;
     redisAsyncContext *context; /* NULL while there is none */
     enum phase phase;
-    bool ours;         /* the driver makes it, and makes it again; otherwise it is the program's */
+    bool ours;         /* the driver makes it, and reconnects; otherwise it is the program's */
     bool driven;       /* the driver reads and writes it; otherwise the program's loop does */
-    bool busy;         /* hiredis works on a connection of the program, without the mutex: see `dispatch` in redis.c */
+    bool busy;         /* hiredis uses a connection of the program, without the mutex: see `dispatch` in redis.c */
     bool unwritten;    /* hiredis has bytes to write */
     bool write_wanted; /* hiredis waits until the socket is writable */
-    uint32_t polled;   /* what epoll watches for */
+    uint32_t polled;   /* the events that epoll reports */
     uint64_t deadline; /* for connecting and greeting */
     unsigned greetings;
     char trouble[160]; /* the server's error to a greeting */
@@ -74,7 +75,7 @@ struct channel {
     uint64_t command;
     enum step step;
     bool sent;                        /* a request is in flight */
-    const redisAsyncContext *context; /* without a client: the connection that it is on */
+    const redisAsyncContext *context; /* without a client: its connection */
     struct channel *previous, *next;
     size_t size;
     char name[];
@@ -99,19 +100,19 @@ struct driver {
     struct request *unused; /* kept for the next command */
     int poll;               /* epoll of both connections; -1 if the program's loop reads them */
     bool reached;           /* a server has answered at least once */
-    char absence[320];      /* until then: the address and the reason */
-    fencepost_hub *hub;     /* while a thread is inside, see `driver_enter` */
+    char absence[320];      /* before that: the address and the reason */
+    fencepost_hub *hub;     /* during a call: see `driver_enter` */
 };
 
-/* The type of a reply to a subscription over RESP3, which hiredis 0.14 has no name for. */
+/* The type of a reply to a subscription over RESP3, for which hiredis 0.14 has no name. */
 #define REPLY_PUSH 12
 
-/* There is no connection, and the driver is not making one. */
+/* Whether there is no connection, and the driver is not making one. */
 static inline bool link_is_down(const struct link *link) {
     return link->phase == DOWN || link->phase == OVER;
 }
 
-/* Each file uses those above it. */
+/* Each of these files uses only the files above it. */
 
 /* enter.c */
 bool driver_enter(struct driver *driver, bool *entered);
@@ -130,13 +131,12 @@ void taken_drop(struct channel *channel);
 /* secure.c */
 fencepost_result secure_open(struct driver *driver, const char *ca, char *why, size_t size);
 void secure_close(struct driver *driver);
-int secure_descriptor(const struct link *link); /* what to poll, with TLS or without it */
+int secure_descriptor(const struct link *link); /* the descriptor to poll, with or without TLS */
 void secure_begin(struct link *link);
 void secure_end(struct link *link);
 enum tls_outcome secure_shake(const struct link *link, char *why, size_t size);
-bool secure_receive(
-    struct link *link);              /* passes what has arrived to hiredis's reader; false: the connection has ended */
-bool secure_send(struct link *link); /* sends what hiredis has collected; false: a rest remains */
+bool secure_receive(struct link *link); /* passes received bytes to hiredis's reader; false: the connection has ended */
+bool secure_send(struct link *link);    /* sends hiredis's buffer; false: some bytes are left */
 
 /* protocol.c */
 bool protocol_write(struct text *text, const fencepost_command *command);

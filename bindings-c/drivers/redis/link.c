@@ -1,10 +1,10 @@
-/* One connection: its beginning, its end, and what they notify. */
+/* One connection: its beginning and its end, and the commands and channels that these concern. */
 #include <stdio.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* Stores why there has never been a connection. An IPv6 address is shown as in a URL. */
+/* Stores the reason why there was no connection yet. An IPv6 address is shown as in a URL. */
 void link_note_absence(const struct link *link, const char *why) {
     struct driver *driver = link->driver;
     bool is_six = link->ours && strchr(driver->host, ':') != NULL;
@@ -25,7 +25,7 @@ void link_drop(struct link *link, const char *why) {
     redisAsyncFree(link->context);
 }
 
-/* The connection has ended. */
+/* Handles the end of a connection. */
 void link_ended(struct link *link, const char *why) {
     link->phase = link->ours ? DOWN : OVER;
     link->unwritten = link->write_wanted = false;
@@ -35,7 +35,7 @@ void link_ended(struct link *link, const char *why) {
         channels_fail(link->driver);
 }
 
-/* The connection is ready: sends what waited for it. */
+/* The connection is ready: sends the commands and channels that waited for it. */
 void link_ready(struct link *link) {
     link->phase = READY;
     link->driver->reached = true;

@@ -1,12 +1,12 @@
-/* Commands in the form of the protocol. hiredis's own function prints every number, and allocates memory for every
- * command. */
+/* Commands in the form of the protocol. hiredis's own function calls printf for every number, and allocates memory for
+ * every command. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* The most digits of a size, with the bytes around them. */
+/* The maximum number of digits of a size, with the bytes around them. */
 #define HEAD 24
 
 static bool reserve(struct text *text, size_t size) {
@@ -21,7 +21,7 @@ static bool reserve(struct text *text, size_t size) {
     return true;
 }
 
-/* `*3\r\n` or `$40\r\n`. Nearly all numbers have one digit or two. */
+/* Writes `*3\r\n` or `$40\r\n`, for example. Nearly all numbers have one or two digits. */
 static void write_head(struct text *text, char kind, size_t number) {
     char *to = text->data + text->size;
 

@@ -60,7 +60,7 @@ static void process(void *self, fencepost_hub *hub) {
     }
     outermost = driver_begin(driver, hub);
     if (driver->poll < 0) {
-        link_check_time(&driver->commands); /* the program's loop does the rest */
+        link_check_time(&driver->commands); /* the program's loop reads and writes */
         driver_finish(driver, outermost);
         return;
     }
@@ -73,8 +73,8 @@ static void process(void *self, fencepost_hub *hub) {
     driver_finish(driver, outermost);
 }
 
-/* For connections of the program that no event loop drives. hiredis calls the program's own callbacks on them, so it
- * works without the mutex. Commands wait until it has finished. */
+/* Reads and writes connections of the program that no event loop drives. hiredis calls the program's callbacks on them,
+ * so the thread does not hold the mutex. Commands wait until hiredis has finished. */
 static void dispatch(void *self) {
     struct driver *driver = self;
     bool entered;
@@ -121,7 +121,7 @@ static size_t busy(void *self) {
     return driver->commands.waiting.count + driver->commands.under_way.count;
 }
 
-/* Commands that wait for a connection have not been sent. */
+/* Reports that the commands that wait for a connection were not sent. */
 static void closing(void *self, fencepost_hub *hub) {
     struct driver *driver = self;
     bool outermost = driver_begin(driver, hub);
@@ -179,7 +179,8 @@ static const fencepost_driver operations = {
     .free = release,
 };
 
-/* Makes a driver with its client. `poll`: the driver itself reads and writes. Frees the driver if this fails. */
+/* Makes a driver with its client. `poll` means that the driver itself reads and writes. Frees the driver if this fails.
+ */
 static fencepost_result make_client(struct driver *driver, bool poll, bool ours) {
     struct link *links[2] = {&driver->commands, &driver->subscriptions};
     fencepost_result result;
@@ -209,7 +210,7 @@ static char *copy(const fencepost_view *view) {
     return view->size == 0 ? strdup("") : strndup((const char *)view->data, view->size);
 }
 
-/* Sets up TLS for a driver that has its host. */
+/* Sets up TLS for a driver whose host is set. */
 static fencepost_result secure(struct driver *driver, const fencepost_view *view) {
     char why[512], *ca = copy(view);
     fencepost_result result;
@@ -266,7 +267,7 @@ static fencepost_result connect_url(const char *url, fencepost_client **client) 
     return result;
 }
 
-/* A thread that is cancelled here finishes the call first. */
+/* A cancelled thread finishes this call first. */
 fencepost_result fencepost_redis_connect(const char *url, fencepost_client **client) {
     fencepost_result result;
     int before;

@@ -4,13 +4,13 @@
 
 #include "internal.h"
 
-/* A script returns a few values. A reply with more needs memory. */
+/* A script returns a few values. For a longer reply, the driver allocates memory. */
 #define USUAL 16
 
-/* Deeper than any script's reply. The limit protects the stack. */
+/* A deeper nesting than in any script's reply. The limit protects the stack. */
 #define DEEPEST 16
 
-/* The nodes below a reply; 0 if it is too deep. */
+/* The number of nodes below a reply; 0 if it is nested too deeply. */
 static size_t count_nodes(const redisReply *reply, int deepest) {
     size_t count = 0, i, below;
 
@@ -56,7 +56,7 @@ static void convert(const redisReply *from, fencepost_reply *to, fencepost_reply
     }
 }
 
-/* Reports a reply. If the hub returns an error, the reply fits no command, and is dropped. */
+/* Reports a reply. If the hub returns an error, the reply belongs to no command, and the driver ignores it. */
 fencepost_result reply_give(fencepost_hub *hub, uint64_t command, const redisReply *reply) {
     fencepost_reply usual[USUAL], root, *nodes = usual, *free_nodes;
     size_t count = count_nodes(reply, DEEPEST);

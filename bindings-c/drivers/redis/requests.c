@@ -32,7 +32,7 @@ static void discard(struct request *request) {
     free(request);
 }
 
-/* One is kept, so that an uncontended acquire and release need no memory. */
+/* The driver keeps one unused request, so that an uncontended acquire and release allocate no memory. */
 static struct request *make(struct driver *driver) {
     struct request *request = driver->unused;
 
@@ -83,7 +83,7 @@ static void answered(redisAsyncContext *context, void *reply, void *data) {
         settle(request, reply, context->err != 0 ? context->errstr : "the connection was dropped");
 }
 
-/* On a connection of the driver's own, replies answer the commands in flight, in their order. Returns false if no
+/* On a connection that the driver made, replies come in the order of the commands in flight. Returns false if no
  * command waits for a reply. */
 bool requests_answer(struct link *link, const redisReply *reply) {
     if (link->under_way.first == NULL)
@@ -101,7 +101,7 @@ static void fail(struct request *request, fencepost_failure failure, const char 
     discard(request);
 }
 
-/* A connection of the driver's own has ended: reports its commands in flight. */
+/* A connection that the driver made has ended: reports its commands in flight. */
 void requests_lose(struct link *link, const char *why) {
     while (link->ours && link->under_way.first != NULL)
         settle(link->under_way.first, NULL, why);
@@ -113,7 +113,7 @@ static bool write_command(struct link *link, struct request *request, const char
     return redisAppendFormattedCommand(&link->context->c, text, size) == REDIS_OK;
 }
 
-/* Hands a command to hiredis. */
+/* Passes a command to hiredis. */
 static void hand_over(struct link *link, struct request *request, const char *text, size_t size) {
     if (!write_command(link, request, text, size)) {
         fail(request, FENCEPOST_FAILURE_NOT_SENT, "the connection is being closed");
@@ -142,8 +142,8 @@ void requests_send(struct link *link) {
     }
 }
 
-/* A connection of the program is silent, and stays open. hiredis frees the commands in flight at their answer, or at
- * the end of the connection. */
+/* A connection of the program is silent, and stays open: reports its commands in flight as of unknown outcome. hiredis
+ * frees them when it gets their replies, or when the connection ends. */
 void requests_in_doubt(struct link *link, const char *why) {
     struct driver *driver = link->driver;
     struct request *request;
@@ -156,7 +156,7 @@ void requests_in_doubt(struct link *link, const char *why) {
     }
 }
 
-/* The connection was not made. */
+/* The connection was not made: reports the waiting commands. */
 void requests_fail(struct link *link, fencepost_failure failure, const char *why) {
     struct request *request;
 
@@ -166,7 +166,7 @@ void requests_fail(struct link *link, fencepost_failure failure, const char *why
     }
 }
 
-/* The server has refused the greeting. This is the answer to every waiting command. */
+/* The server has refused the greeting: reports this error as the reply to every waiting command. */
 void requests_refuse(struct link *link) {
     struct driver *driver = link->driver;
     struct request *request;
@@ -179,7 +179,7 @@ void requests_refuse(struct link *link) {
     }
 }
 
-/* The client does not use the commands any more. hiredis frees those in flight later. */
+/* Frees the waiting commands of a closed client. hiredis frees the commands in flight later. */
 void requests_forget(struct link *link) {
     struct request *request;
 

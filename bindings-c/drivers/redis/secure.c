@@ -1,5 +1,5 @@
-/* Connections of the driver's own with TLS. hiredis 0.14 has no TLS. So it gets a descriptor that stays silent, and the
- * driver passes the bytes between hiredis and the TLS session. */
+/* TLS on the connections that the driver makes. hiredis 0.14 has no TLS. So hiredis gets a descriptor that never
+ * receives anything, and the driver passes the bytes between hiredis and the TLS session. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <hiredis/sds.h>
@@ -46,7 +46,7 @@ void secure_begin(struct link *link) {
     const struct driver *driver = link->driver;
     int pair[2];
 
-    /* Without a session, `link_shake` gives up: hiredis must not lose its context during this call. */
+    /* Without a session, `link_shake` ends the connection: hiredis must not lose its context during this call. */
     link->phase = SHAKING;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair) != 0)
         return;
@@ -91,7 +91,7 @@ bool secure_receive(struct link *link) {
             link->write_wanted = true;
             return true;
         default:
-            /* What came before the end is read first. The next read finds the end again. */
+            /* The driver first handles the bytes that came before the end. The next read reports the end again. */
             return any;
         }
     }
@@ -109,7 +109,7 @@ bool secure_send(struct link *link) {
         case TLS_WRITE:
             return false;
         default:
-            /* The write goes on after the next read; or the connection has ended, which the next read shows. */
+            /* The write continues after the next read. If the connection has ended, the next read reports it. */
             return true;
         }
     }

@@ -1,10 +1,10 @@
-/* Silent servers. The driver gives up a connection of its own, and reports one of the program. */
+/* Silent servers. The driver ends a connection that it made, and only reports a connection of the program. */
 #include <poll.h>
 
 #include "internal.h"
 
 /* When `link_check_time` has something to do. It sends no ping on subscriptions of the program, because hiredis would
- * confuse the answer with the program's own; waiters ask for their lock every 100 ms anyway. */
+ * mix up the reply with the replies of the program; waiters poll their lock every 100 ms anyway. */
 uint64_t link_until(const struct link *link) {
     if (link->context == NULL || link->busy)
         return FENCEPOST_NEVER;
@@ -15,7 +15,7 @@ uint64_t link_until(const struct link *link) {
     return link->under_way.first != NULL ? link->under_way.first->expires : FENCEPOST_NEVER;
 }
 
-/* Asks a silent server for an answer. */
+/* Sends a PING to a silent server. */
 static void ping(struct link *link) {
     static const char command[] = "*1\r\n$4\r\nPING\r\n";
 
@@ -24,8 +24,8 @@ static void ping(struct link *link) {
     link->last_received = fencepost_now();
 }
 
-/* A connection of the program is silent: reports it, and leaves it open. If the program's loop reads it, the loop may
- * be late, and then reads what has arrived first. */
+/* Reports that a connection of the program is silent, and leaves it open. If bytes have arrived that the program's loop
+ * has not read yet, it waits for the loop. */
 static void report_silence(struct link *link) {
     struct pollfd source = {link->context->c.fd, POLLIN, 0};
 
@@ -37,11 +37,11 @@ static void report_silence(struct link *link) {
             "the connection given to fencepost_redis_attach has not answered for 5 s: end it and attach another one");
 }
 
-/* Gives up a connection of the driver's own that is silent. */
+/* Handles a silent connection. */
 void link_check_time(struct link *link) {
     uint64_t until = link_until(link);
 
-    /* Mostly there is no deadline, so it does not read the clock. */
+    /* Usually there is no deadline, so this does not read the clock. */
     if (until == FENCEPOST_NEVER || until > fencepost_now())
         return;
     if (!link->ours)

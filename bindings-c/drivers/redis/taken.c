@@ -1,5 +1,5 @@
-/* The contexts that clients use. No context of the program has two clients at once. And the channels that closed
- * clients have left on such contexts. */
+/* Two lists: the program's contexts that clients use, so that a context never has two clients at once; and the channels
+ * of closed clients on such contexts. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@ static struct channel *left;
 
 FENCEPOST_FORK_SAFE(mutex, )
 
-/* With the mutex. */
+/* The caller holds the mutex. */
 static struct link *find(const redisAsyncContext *context) {
     struct link *link;
 
@@ -36,7 +36,8 @@ bool taken_add(struct link *link, redisAsyncContext *context) {
     return is_free;
 }
 
-/* Another client may use the context; or the program has freed it, and another one is at the same address. */
+/* Ends the reservation: another client may use the context. Or the program has freed it, and may make another context
+ * at the same address. */
 void taken_remove(struct link *link) {
     struct link **place;
 
@@ -73,7 +74,7 @@ void taken_leave(struct channel *channel, const redisAsyncContext *context) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* Whether the ends of such channels are still to come on this context. */
+/* Whether this context still has such channels. */
 bool taken_has_left(const redisAsyncContext *context) {
     const struct channel *channel;
 

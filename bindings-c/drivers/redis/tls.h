@@ -11,7 +11,7 @@
 /* The result of a step. No step waits. */
 enum tls_outcome {
     TLS_DONE,
-    TLS_READ,      /* go on when the socket is readable */
+    TLS_READ,      /* continue when the socket is readable */
     TLS_WRITE,     /* ... or writable */
     TLS_ENDED,     /* the connection has ended */
     TLS_DISTRUSTED /* the server's certificate or its TLS is not acceptable; a retry would not help */

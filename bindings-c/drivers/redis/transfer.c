@@ -9,8 +9,8 @@
 
 #include "internal.h"
 
-/* hiredis writes to a closed socket without MSG_NOSIGNAL. The signal would end the program, so it is blocked during the
- * call. */
+/* hiredis writes without MSG_NOSIGNAL. On a closed socket, SIGPIPE would end the program, so the driver blocks this
+ * signal during the call. */
 struct quiet {
     sigset_t before;
     bool pending;
@@ -39,8 +39,8 @@ static void unhush(const struct quiet *quiet, bool failed) {
     pthread_sigmask(SIG_SETMASK, &quiet->before, NULL);
 }
 
-/* Sends what hiredis has collected, without the signal of a closed socket. Returns false if a rest remains; hiredis
- * then sends it, and finds the errors. */
+/* Sends hiredis's buffer without SIGPIPE. Returns false if some bytes are left: hiredis then sends them, and detects
+ * the errors. */
 static bool send_out(redisContext *context) {
     size_t size = sdslen(context->obuf);
     ssize_t sent = size == 0 ? 0 : send(context->fd, context->obuf, size, MSG_NOSIGNAL);
@@ -54,8 +54,8 @@ static bool send_out(redisContext *context) {
     return true;
 }
 
-/* Writes on a connection of the program with hiredis's own function. It encrypts if the program's context has TLS, and
- * calls no callback. `link_work` handles the rest, and errors. */
+/* Writes on a connection of the program with hiredis's own function. That function encrypts if the program's context
+ * has TLS, and calls no callback. `link_work` sends the remaining bytes, and handles errors. */
 static void write_attached(struct link *link) {
     struct quiet quiet;
     int done = 0;
@@ -67,7 +67,7 @@ static void write_attached(struct link *link) {
     link->unwritten = !done;
 }
 
-/* Writes at once what hiredis has, without asking first whether the socket is writable. */
+/* Writes hiredis's buffer at once, without a check that the socket is writable. */
 void link_flush(struct link *link) {
     struct quiet quiet;
 
@@ -100,8 +100,8 @@ static short wanted(const struct link *link) {
     return link->write_wanted || link->unwritten ? POLLIN | POLLOUT : POLLIN;
 }
 
-/* The descriptor for a blocking call to poll. Without a connection it is -1, which poll ignores. Returns the number of
- * descriptors. */
+/* The descriptor for a blocking call to poll. Without a connection, the descriptor is -1, which poll ignores. Returns
+ * the number of descriptors. */
 int link_source(const struct link *link, struct pollfd *source) {
     source->fd = link->context == NULL ? -1 : secure_descriptor(link);
     source->events = wanted(link);
@@ -122,8 +122,8 @@ static bool answer(struct link *link, const redisReply *reply) {
     return true;
 }
 
-/* Reads replies on the driver's own connections without hiredis's callbacks for each command: its versions call these
- * in different orders when a connection ends. */
+/* Reads replies on the driver's own connections without hiredis's callbacks for each command: when a connection ends,
+ * the order of these callbacks depends on the version of hiredis. */
 static void read_replies(struct link *link) {
     redisContext *context = &link->context->c;
     void *reply = NULL;
@@ -140,7 +140,7 @@ static void read_replies(struct link *link) {
         link_drop(&link->driver->subscriptions, "its server is a replica");
 }
 
-/* Whether a connection was not made. The socket returns its error only once: hiredis since 1.1 reads it and drops it.
+/* Whether a connect has failed. The socket returns its error only once, and hiredis since 1.1 reads it and ignores it.
  */
 static bool has_failed(struct link *link) {
     int error = 0;
@@ -152,7 +152,7 @@ static bool has_failed(struct link *link) {
     return true;
 }
 
-/* Reads what has arrived. To read without asking first costs less. Writing and connecting have to ask. */
+/* Reads what has arrived. It reads without a poll, because that costs less. It polls only to write and to connect. */
 void link_process(struct link *link) {
     struct pollfd source;
     struct quiet quiet;
@@ -187,14 +187,14 @@ void link_process(struct link *link) {
         redisAsyncHandleRead(link->context);
 }
 
-/* Whether the program's callbacks have left something to send. With the mutex. */
+/* Whether hiredis's buffer has bytes to send, from the program's callbacks. The caller holds the mutex. */
 bool link_has_rest(const struct link *link) {
     return link->context != NULL && sdslen(link->context->c.obuf) > 0;
 }
 
-/* Lets hiredis work on a connection of the program: it reads, writes the rest, and calls the callbacks. Without the
- * mutex: `busy` keeps other threads away from the context. Callbacks, which may free the context, enter the client
- * themselves. */
+/* Lets hiredis work on a connection of the program: it reads, writes the remaining bytes, and calls the callbacks. The
+ * caller does not hold the mutex: `busy` keeps other threads away from the context. The callbacks may free the context.
+ * They lock the mutex themselves. */
 void link_work(struct link *link) {
     struct pollfd source;
     struct quiet quiet;

@@ -1,8 +1,8 @@
-/* What all completions of the library have in common. */
+/* The common part of all completions of the library. */
 #include "internal.h"
 #include "verdict.h"
 
-/* The library returned `rc` in place of an answer. */
+/* Handles a completion with an error `rc` of the library in place of a reply. */
 void request_failed(const struct record *record, fencepost_hub *hub, int rc) {
     uint64_t now = fencepost_now();
 
@@ -13,7 +13,7 @@ void request_failed(const struct record *record, fencepost_hub *hub, int rc) {
         fencepost_hub_failed(hub, now, record->command, FENCEPOST_FAILURE_UNKNOWN);
 }
 
-/* The end of every completion. */
+/* Ends every completion. */
 void request_finish(struct record *record) {
     fencepost_client *client = record->driver->client;
 

@@ -1,5 +1,5 @@
-/* What the files of libfencepost-zookeeper and libfencepost-zookeeper-st share. Both contain the files in zookeeper/.
- * The files in zookeeper/mt/ and zookeeper/st/ drive the one and the other library. */
+/* Shared declarations of libfencepost-zookeeper and libfencepost-zookeeper-st. Both contain the files in zookeeper/.
+ * zookeeper/mt/ drives libzookeeper_mt, and zookeeper/st/ drives libzookeeper_st. */
 #ifndef FENCEPOST_ZOOKEEPER_INTERNAL_H
 #define FENCEPOST_ZOOKEEPER_INTERNAL_H
 
@@ -8,8 +8,8 @@
 
 enum kind { REQUEST, DATA_WATCH, CHILD_WATCH, SESSION };
 
-/* A request, watch or session that the library may report later. The library gets its ticket, a number, and never its
- * address. So a late callback finds no record. Only changed with the client's mutex. */
+/* A request, watch or session that the library may report later. The library gets its ticket (a number), and never its
+ * address. So a late callback finds no record. A thread that changes it holds the client's mutex. */
 struct record {
     uint64_t ticket;
     enum kind kind;
@@ -18,17 +18,17 @@ struct record {
     uint64_t key;            /* of the machine */
     int64_t session;         /* in which the request was sent */
     bool settled;            /* its outcome was reported at a disconnect */
-    bool asked;              /* a watch: its read has no answer, so the library does not have the watch yet */
+    bool asked;              /* a watch: its read has no reply, so the library does not have the watch yet */
     bool unwanted;           /* a watch: its contender has ended */
     char *path;              /* of a watch */
-    struct record *watch;    /* the one that a request sets */
+    struct record *watch;    /* the watch that a request sets */
     struct writes *writes;   /* of a transaction */
     struct record *previous; /* of the driver */
     struct record *next;
     struct record *bucket;
 };
 
-struct connection; /* of a handle of the driver's own: see mt/connection.h, st/connection.h */
+struct connection; /* of a handle that the driver made: see mt/connection.h, st/connection.h */
 
 struct driver {
     fencepost_client *client;
@@ -39,22 +39,22 @@ struct driver {
     const struct ACL_vector *acl;
     watcher_fn wrapped; /* the watcher that the program's handle had */
     bool connected;
-    bool over; /* the program's handle is dead */
+    bool over; /* the session of the program's handle has ended */
     int64_t session;
     bool reached;      /* a server has answered at least once */
-    char absence[320]; /* until then: the servers and the reason */
-    bool unanswered;   /* until then: the driver gave up a handshake */
-    int log;           /* which log function it has, which stores the last error; 0: none, it is in `error` */
+    char absence[320]; /* before that: the servers and the reason */
+    bool unanswered;   /* before that: the driver ended a handshake without a reply */
+    int log;           /* the number of its log function, which stores the last error; 0: none, `error` stores it */
     int error;
-    struct record *current; /* the session of the present handle: only its notices count */
+    struct record *current; /* the session of the present handle; the driver ignores notices of other sessions */
     uint64_t again;         /* when to try again to make a handle */
     struct record *records;
     size_t requests;
-    struct record *spare; /* for the next ones */
+    struct record *spare; /* freed records, for reuse */
     size_t spares;
-    pthread_mutex_t using; /* of a program's handle: until it is unlocked, the program's watcher does not learn of the
-                              end */
-    bool listed;           /* among those on the program's handles */
+    pthread_mutex_t using; /* of a program's handle: while it is locked, the program's watcher is not notified of
+                              the end */
+    bool listed;           /* in the list of drivers on the program's handles */
     struct driver *next;
     struct connection *connection; /* NULL on a handle of the program */
 };
@@ -62,7 +62,7 @@ struct driver {
 /* An address and a port as numbers, as the library writes them. */
 #define SERVER_SIZE 136
 
-/* Each file uses those above it. */
+/* Each of these files uses only the files above it. */
 
 /* fault.c */
 fencepost_result driver_fault(fencepost_result result, const char *text);
@@ -83,7 +83,7 @@ struct record *record_find(const void *context, fencepost_client **client);
 /* connection.c, of either library */
 bool connection_prepare(struct driver *driver);
 void connection_forget(struct driver *driver);
-/* A handle of the driver's own was made, or its connection was made or lost. */
+/* Handles a new handle of the driver, or a new or lost connection of it. */
 void connection_changed(struct driver *driver);
 /* Removes a watch of the driver from the library's table. */
 void connection_unwatch(zhandle_t *handle, const char *path, ZooWatcherType type, watcher_fn watcher, void *context);
@@ -115,7 +115,7 @@ void requests_settle(struct driver *driver, fencepost_hub *hub);
 /* session.c */
 const char *driver_absent(void *self);
 bool session_open(struct driver *driver, fencepost_hub *hub);
-/* Stores why a socket of the library failed: an errno. It ignores an errno that is no failure. */
+/* Stores the errno of a failed socket of the library. It ignores an errno that is not a failure. */
 void session_note_error(struct driver *driver, int error);
 void session_forget(struct driver *driver);
 void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, int state);

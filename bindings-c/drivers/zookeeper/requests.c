@@ -1,4 +1,4 @@
-/* Requests. The library gets them in their order, and its completions report the answers. */
+/* Requests. The library gets them in their order, and its completions report the replies. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +192,7 @@ void request_send(void *self, fencepost_hub *hub, uint64_t key, const fencepost_
     char path[8192];
     int rc = ZBADARGUMENTS;
 
-    /* While the library is not connected, it would keep requests, and send them later. */
+    /* While the library is not connected, it would queue requests, and send them later. */
     if (!driver->connected) {
         refused(driver, hub, id, ZOK);
         return;
@@ -214,8 +214,8 @@ void request_send(void *self, fencepost_hub *hub, uint64_t key, const fencepost_
     }
 }
 
-/* At a disconnect: the server may have executed the requests in flight. Their completions come later, and change
- * nothing. */
+/* Reports the requests in flight at a disconnect: the server may have executed them. Their completions come later, and
+ * the driver ignores them. */
 void requests_settle(struct driver *driver, fencepost_hub *hub) {
     struct record *record;
 

@@ -1,5 +1,6 @@
-/* Which server the library tries next. It has a list in its own order. After an error it goes one step in that list,
- * and it goes another step when it connects. So of two servers, it would always try the same one. */
+/* Chooses the server that the library tries next. The library has a list of servers in its own order. After an error,
+ * it advances by one step in that list, and by another step when it connects. So with two servers, it would always try
+ * the same one. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -7,7 +8,7 @@
 
 #include "internal.h"
 
-/* More addresses than an ensemble has. */
+/* A limit: an ensemble has fewer addresses. */
 #define MOST_STEPS 64
 
 /* The library writes the current server into one static buffer for all handles. */
@@ -15,8 +16,9 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 FENCEPOST_FORK_SAFE(mutex, )
 
-/* The server that the handle has tried last. A thread of libzookeeper_mt may write its log into the same buffer. If two
- * reads are equal, the text is complete. Otherwise a step in the list is wrong, which costs one attempt to connect. */
+/* The server that the handle has tried last. A thread of libzookeeper_mt may write its log into the same buffer. So
+ * this reads twice: if the texts are equal, they are complete. A wrong text would only cost one more attempt to
+ * connect. */
 void server_current(zhandle_t *handle, char server[SERVER_SIZE]) {
     char again[SERVER_SIZE];
     int tries = 4;
@@ -29,7 +31,8 @@ void server_current(zhandle_t *handle, char server[SERVER_SIZE]) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* Goes through the list until a server is the current one. Returns the number of steps; 0 if it is not in the list. */
+/* Advances in the list until this server is the current one. Returns the number of steps; 0 if the server is not in the
+ * list. */
 static int go_to(zhandle_t *handle, const char *server) {
     char current[SERVER_SIZE];
     int steps;

@@ -1,4 +1,4 @@
-/* Sessions: what the library reports of them, and a new session after an expiry. */
+/* Sessions: the library's reports of their states, and a new session after an expiry. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <signal.h>
@@ -10,8 +10,8 @@
 
 #define TRY_AGAIN_AFTER 1000000u
 
-/* The library does not say whose log a message is. So each driver's handles have a log function of their own, with a
- * place for the last error of their sockets. A driver that finds all places taken reads no log. */
+/* The library does not report to which handle a log message belongs. So each driver has its own log function, with a
+ * place for the last error of its sockets. If all places are taken, the driver ignores the log. */
 #define PLACES 16
 static int errors[PLACES];
 static bool taken[PLACES];
@@ -50,8 +50,8 @@ static void ignore_log(const char *message) {
     (void)message;
 }
 
-/* Without such a function, the library writes its log to stderr. The driver reads the log only for why there is no
- * connection. */
+/* Without a log function, the library writes its log to stderr. The driver uses the log only to find out why there is
+ * no connection. */
 static log_callback_fn log_of(struct driver *driver) {
     static const log_callback_fn functions[PLACES] = {EACH_PLACE(READS_LOG)};
     int i;
@@ -65,14 +65,14 @@ static log_callback_fn log_of(struct driver *driver) {
     return driver->log == 0 ? ignore_log : functions[driver->log - 1];
 }
 
-/* The driver has no handle any more. */
+/* Frees the log function of a driver without a handle. */
 void session_forget(struct driver *driver) {
     if (driver->log != 0)
         __atomic_clear(&taken[driver->log - 1], __ATOMIC_RELEASE);
     driver->log = 0;
 }
 
-/* Why there is no connection. The library reports EHOSTDOWN for a connection that has ended. */
+/* The reason why there is no connection. The library reports EHOSTDOWN for a connection that has ended. */
 static const char *reason(struct driver *driver) {
     int error = __atomic_load_n(place_of(driver), __ATOMIC_RELAXED);
 
@@ -92,7 +92,7 @@ const char *driver_absent(void *self) {
 
 static void session_watcher(zhandle_t *handle, int type, int state, const char *path, void *context);
 
-/* Makes a handle. It connects, and its watcher reports that. With the client's mutex. */
+/* Makes a handle. The library connects, and calls the handle's watcher. The caller holds the client's mutex. */
 bool session_open(struct driver *driver, fencepost_hub *hub) {
     struct record *current = record_open(driver, SESSION, 0);
     sigset_t all, before;
@@ -134,7 +134,7 @@ static void report_state(const struct driver *driver, fencepost_hub *hub, fencep
     fencepost_hub_session(hub, fencepost_now(), state, driver->session, timeout);
 }
 
-/* The connection is lost, for a while or for ever. */
+/* Reports that the connection is lost, temporarily or for good. */
 static void disconnected(struct driver *driver, fencepost_hub *hub, fencepost_session_state state) {
     driver->connected = false;
     report_state(driver, hub, state);
@@ -143,7 +143,7 @@ static void disconnected(struct driver *driver, fencepost_hub *hub, fencepost_se
         connection_changed(driver);
 }
 
-/* The server has ended the session, so the handle is dead. */
+/* Handles the end of the session by the server: the handle can no longer be used. */
 static void expired(struct driver *driver, fencepost_hub *hub) {
     zhandle_t *dead = driver->handle;
 
@@ -160,7 +160,7 @@ static void expired(struct driver *driver, fencepost_hub *hub) {
     session_open(driver, hub);
 }
 
-/* Reports the state of the session. With the client's mutex. */
+/* Reports the state of the session. The caller holds the client's mutex. */
 void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, int state) {
     if (state == ZOO_CONNECTED_STATE) {
         driver->session = zoo_client_id(handle)->client_id;
@@ -179,7 +179,7 @@ void session_news(struct driver *driver, fencepost_hub *hub, zhandle_t *handle, 
     }
 }
 
-/* For a handle of the driver's own. */
+/* The watcher of a handle that the driver made. */
 static void session_watcher(zhandle_t *handle, int type, int state, const char *path, void *context) {
     fencepost_client *client;
     fencepost_hub *hub;

@@ -15,8 +15,8 @@ static uint64_t last_ticket;
 
 FENCEPOST_FORK_SAFE(mutex, )
 
-/* With threads, a record is freed by another thread than the one that made it, so the allocator could not reuse the
- * memory. */
+/* Reuses a freed record if possible. With threads, one thread makes a record and another one frees it, so the allocator
+ * could not reuse the memory. */
 static struct record *record_new(struct driver *driver) {
     struct record *record = driver->spare;
 
@@ -47,7 +47,7 @@ void records_free(struct driver *driver) {
     }
 }
 
-/* Makes a record; NULL if there is no memory. With the client's mutex. */
+/* Makes a record. Returns NULL if there is no memory. The caller holds the client's mutex. */
 struct record *record_open(struct driver *driver, enum kind kind, uint64_t command) {
     struct record *record = record_new(driver), **bucket;
 
@@ -72,7 +72,7 @@ struct record *record_open(struct driver *driver, enum kind kind, uint64_t comma
     return record;
 }
 
-/* No callback will come for this record. With the client's mutex, or after the client was closed. */
+/* Frees a record that gets no more callbacks. The caller holds the client's mutex, or the client is closed. */
 void record_close(struct record *record) {
     struct driver *driver = record->driver;
     struct record **place;
@@ -94,7 +94,7 @@ void record_close(struct record *record) {
     record_spare(driver, record);
 }
 
-/* What the library stores for its callbacks. */
+/* The context that the library passes to its callbacks. */
 void *record_context(const struct record *record) {
     return (void *)(uintptr_t)record->ticket;
 }
@@ -118,7 +118,7 @@ void record_forget_writes(const void *context) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* The record that a callback concerns; NULL if there is none any more. If `client` is not NULL, it gets the client,
+/* The record of a callback; NULL if it no longer exists. If `client` is not NULL, the function writes the client there,
  * with a reference for the caller. */
 struct record *record_find(const void *context, fencepost_client **client) {
     struct record *record;

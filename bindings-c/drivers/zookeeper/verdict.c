@@ -8,7 +8,8 @@ enum verdict verdict_of_completion(int rc) {
     case ZOK:
     case ZUNIMPLEMENTED:
         return VERDICT_ANSWER;
-    /* It is below the range of the server's errors, but the library itself reports it, at its own end. */
+    /* These are in the range of the server's errors, but the library reports them itself, when the session or the
+     * handle ends. */
     case ZSESSIONEXPIRED:
     case ZINVALIDCALLBACK:
     case ZAUTHFAILED:
@@ -16,14 +17,14 @@ enum verdict verdict_of_completion(int rc) {
     case ZNOTHING:
         return VERDICT_UNKNOWN;
     default:
-        /* ZCONNECTIONLOSS, ZOPERATIONTIMEOUT, ZMARSHALLINGERROR, ...: the library does not say whether it had sent the
+        /* ZCONNECTIONLOSS, ZOPERATIONTIMEOUT, ZMARSHALLINGERROR, ...: the library does not report whether it sent the
          * request. */
         return rc < ZAPIERROR ? VERDICT_ANSWER : VERDICT_UNKNOWN;
     }
 }
 
 enum verdict verdict_of_refusal(int rc) {
-    /* A bad argument, or what the library cannot do, would be refused again: that counts as an answer. A retry after
-     * another error may succeed. */
+    /* The library would refuse a bad argument or an unsupported request again, so these count as an answer. After
+     * another error, a retry may succeed. */
     return rc == ZBADARGUMENTS || rc == ZUNIMPLEMENTED ? VERDICT_ANSWER : VERDICT_NOT_SENT;
 }

@@ -6,7 +6,7 @@
 
 #include "internal.h"
 
-/* Makes a watch that a read is about to set; NULL if there is no memory. */
+/* Makes a watch that a read is about to set. Returns NULL if there is no memory. */
 struct record *watch_open(struct driver *driver, const fencepost_command *command, uint64_t key, const char *path) {
     enum kind kind = command->operation == FENCEPOST_OPERATION_CHILDREN ? CHILD_WATCH : DATA_WATCH;
     struct record *watch = record_open(driver, kind, command->id);
@@ -26,7 +26,7 @@ static void forget(struct record *watch) {
     record_close(watch);
 }
 
-/* Its read has an answer. The library keeps the watch only if the read succeeded. */
+/* Handles the reply to the read of a watch. The library keeps the watch only if the read succeeded. */
 void watch_read(struct record *watch, int rc) {
     watch->asked = false;
     if (rc != ZOK)
@@ -52,7 +52,7 @@ void watch_fired(zhandle_t *handle, int type, int state, const char *path, void 
     struct record *record;
 
     (void)handle, (void)state, (void)path;
-    /* Every watch gets every change of the session, and stays. */
+    /* The library reports every change of the session to every watch, and keeps the watch. */
     if (type == ZOO_SESSION_EVENT || (record = record_enter(context, &hub)) == NULL)
         return;
     if (type == ZOO_DELETED_EVENT)
@@ -63,7 +63,7 @@ void watch_fired(zhandle_t *handle, int type, int state, const char *path, void 
     request_finish(record);
 }
 
-/* The contender of a machine has ended. */
+/* Removes the watches of a machine whose contender has ended. */
 void watches_forget(void *self, uint64_t key) {
     struct driver *driver = self;
     struct record *record, *next;

@@ -1,24 +1,25 @@
 /* Several writes in one transaction. The library writes their results into memory that must exist until the completion
- * is called. On a handle of the program, it must exist even if the client and its records are gone. */
+ * is called. On a handle of the program, it must exist even after the client and its records are freed. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-/* The completion frees it. If a handle is closed, the function that closes it frees it, because the library then drops
- * answers that have arrived. */
+/* The memory of a transaction. The completion frees it. If the driver closes the handle, the function that closes it
+ * frees the memory, because the library then calls no completion, even for replies that have arrived. */
 struct writes {
     void *context; /* the ticket of the request */
     const zhandle_t *handle;
     size_t count;
     zoo_op_t *operations;
     zoo_op_result_t *results;
-    fencepost_view *names; /* as many as there are writes */
+    fencepost_view *names; /* one for each write */
     char *texts;           /* paths, NUL-terminated, and room for the paths that the server returns */
 };
 
-/* What the server appends to the name of a sequential node: ten digits, or a sign and ten digits; and a NUL. */
+/* The size of the number that the server appends to the name of a sequential node: ten digits, or a sign and ten
+ * digits; and a NUL. */
 #define NUMBER_SIZE 12u
 
 static void writes_free(struct writes *writes) {
@@ -118,7 +119,7 @@ static void written(int rc, const void *data) {
     writes_free(writes);
 }
 
-/* The library cannot read the answer to a create of a container in a transaction: it would end the program. */
+/* The library cannot read the reply to a create of a container in a transaction: it would end the program. */
 static bool has_container(const fencepost_command *command) {
     size_t i;
 
@@ -148,7 +149,7 @@ int writes_send(struct driver *driver, const fencepost_command *command, struct 
     return rc;
 }
 
-/* A handle has been closed, and no completion will come. */
+/* Frees the transactions of a closed handle, which gets no more completions. */
 void writes_abandon(struct driver *driver, const zhandle_t *closed) {
     struct record *record;
 

@@ -8,7 +8,8 @@
 
 #include "internal.h"
 
-/* Makes a client whose driver does nothing yet. The time of its hub begins at `since`. Frees the driver if this fails.
+/* Makes a client whose driver has not started yet. The time of its hub begins at `since`. Frees the driver if this
+ * fails.
  */
 fencepost_result client_make(struct driver *driver, const char *prefix, uint64_t since) {
     fencepost_hub *hub;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Installs what was built, moves it, uses it as a user's program does, and removes it: install BUILD.
+"""Installs a build, moves it, uses it like a user's program, and uninstalls it: install BUILD.
 
-With the archive of a release instead of BUILD, it unpacks that and uses it. The last line says how many tests
-have passed.
+If BUILD is the archive of a release, the tests unpack it and use it. The last line has the number of tests
+that passed.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tree import HERE, PREFIX, ROOT, VERSION, Tree, files, make, run
 
 CXX = ["c++", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-Wno-missing-field-initializers"]
 CC = ["cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L", "-pedantic-errors", "-Wall", "-Wextra", "-Werror"]
-#: The compilers of all languages that the headers are for.
+#: The compilers of all languages that the headers support.
 LANGUAGES = {"c99": CC} | {f"c++{year}": [*CXX, f"-std=c++{year}", "-x", "c++"] for year in (11, 14, 17, 20)}
 
 
 def nothing_built_is_an_error(tree: Tree) -> None:
-    """And installs nothing."""
+    """If nothing was built, `make install` fails, and installs nothing."""
     for built in ([], [f"lib/libfencepost.so.{VERSION}"]):
         empty = tree.scratch / f"built-{len(built)}"
         for name in built:
@@ -41,7 +41,7 @@ def nothing_built_is_an_error(tree: Tree) -> None:
 
 
 def install_copies_what_was_built(tree: Tree) -> None:
-    """Without a compiler; then the tree is moved."""
+    """`make install` needs no compiler. The test then moves the tree."""
     staged = tree.scratch / "staged"
     ended = tree.install(staged)
     assert ended.returncode == 0, ended.stdout
@@ -52,14 +52,14 @@ def install_copies_what_was_built(tree: Tree) -> None:
 
 
 def a_release_is_unpacked(tree: Tree) -> None:
-    """Anywhere; it also has the licences of what is compiled in."""
+    """An archive may be unpacked anywhere. It also has the licences of its dependencies."""
     tree.unpack()
     has_all_files(tree)
     assert {f"share/doc/fencepost/{name}" for name in ("THIRD-PARTY.txt", "README.md")} <= files(tree.prefix)
 
 
 def has_all_files(tree: Tree) -> None:
-    """Of each library the archive, the names of the shared one, and its package."""
+    """Each library has its archive, the names of its shared library, and its package."""
     there = files(tree.prefix)
     assert {
         "share/doc/fencepost/LICENSE",
@@ -80,7 +80,7 @@ def has_all_files(tree: Tree) -> None:
 
 
 def libraries_are_stripped_and_versioned(tree: Tree) -> None:
-    """Only public names, with a version; no debugging information."""
+    """Libraries export only public names, with a version, and have no debugging information."""
     for library in tree.libraries():
         shared = tree.lib / f"lib{library}.so.{VERSION}"
         dynamic = run("readelf", "--dynamic", "--wide", shared)
@@ -96,7 +96,7 @@ def libraries_are_stripped_and_versioned(tree: Tree) -> None:
 
 
 def nothing_names_the_folder_of_the_sources(tree: Tree) -> None:
-    """Nor where it was installed first: it may be moved."""
+    """Nor the folder of the first installation: the tree may be moved."""
     for pattern in ("lib/pkgconfig/*", "lib/cmake/*/*", "include/*", "share/man/man3/*"):
         for path in tree.prefix.glob(pattern):
             for place in (str(ROOT), PREFIX, str(tree.scratch)):
@@ -104,7 +104,7 @@ def nothing_names_the_folder_of_the_sources(tree: Tree) -> None:
 
 
 def headers_are_clean(tree: Tree) -> None:
-    """Each by itself, in each language."""
+    """Each header compiles alone, in each language."""
     headers = sorted(path.name for path in (tree.prefix / "include").glob("*.h"))
     assert len(headers) == 7
     for compiler in LANGUAGES.values():
@@ -116,7 +116,7 @@ def headers_are_clean(tree: Tree) -> None:
 
 
 def every_macro_works(tree: Tree) -> None:
-    """In each language, and none is left out."""
+    """The test uses every macro, in each language."""
     source = HERE / "macros.c"
     flags = tree.pkg_config("--cflags", "--libs", "fencepost-zookeeper", "fencepost-redis")
     defined = run(*CC, *tree.pkg_config("--cflags", "fencepost-zookeeper"), "-dM", "-E", source)
@@ -132,7 +132,7 @@ def every_macro_works(tree: Tree) -> None:
 
 
 def man_pages_are_right(tree: Tree) -> None:
-    """One for each function, and without a warning."""
+    """Each function has a page, without warnings."""
     pages = sorted((tree.prefix / "share/man/man3").glob("*.3"))
     headers = "".join(path.read_text() for path in (tree.prefix / "include").glob("*.h"))
     declared = set(re.findall(r"\bfencepost_\w+(?=\()", headers))
@@ -141,7 +141,7 @@ def man_pages_are_right(tree: Tree) -> None:
 
 
 def another_folder_for_libraries(tree: Tree) -> None:
-    """As distributions have it: the flags still name the headers."""
+    """LIBDIR as in distributions: the flags still name the folder of the headers."""
     staged = tree.scratch / "multiarch"
     libdir = f"{PREFIX}/lib/x86_64-linux-gnu"
     assert tree.install(staged, f"LIBDIR={libdir}", "STRIP=").returncode == 0
@@ -155,7 +155,7 @@ def another_folder_for_libraries(tree: Tree) -> None:
 
 
 def uninstall_leaves_nothing(tree: Tree) -> None:
-    """But what others have put beside it."""
+    """Except for files of other packages."""
     others = {"include/other.h", "lib/libother.so", "lib/libfencepost-mine.so", "share/man/man3/other.3"}
     for name in others:
         (tree.prefix / name).touch()
@@ -188,7 +188,7 @@ RELEASED: Tests = [a_release_is_unpacked, *USED]
 
 
 def main() -> int:
-    """Runs the tests in their order: each uses what the one before has left."""
+    """Runs the tests in their order: each one uses the files that the previous one left."""
     failed = 0
     with tempfile.TemporaryDirectory(prefix="fencepost-install-") as scratch:
         tree = Tree(Path(sys.argv[1]).resolve(), Path(scratch).resolve())

@@ -1,4 +1,4 @@
-/* Every public macro, in C99 and in C++11 to C++20: compiled as all of them, and run. */
+/* Every public macro. The test compiles this file as C99 and as C++11 to C++20, and runs it. */
 #include <fencepost-client.h>
 #include <fencepost-driver.h>
 #include <fencepost-redis.h>

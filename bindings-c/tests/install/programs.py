@@ -10,7 +10,7 @@ from pathlib import Path
 from tree import SOURCES, VERSION, Tree, readme_blocks, run, shop, tried
 
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-#: The examples that need no server, with what each prints.
+#: The examples that need no server, with a part of the output of each.
 EXAMPLES = {
     "blocking": "under fence",
     "contenders": "under fence",
@@ -19,25 +19,25 @@ EXAMPLES = {
     "stock": "",
     "withdraw": "",
 }
-#: The examples with servers of their own.
+#: The examples that need a server.
 OTHERS = {"hub"}
 
 
 def examples() -> dict[str, Path]:
-    """The examples that are run here, by their names."""
+    """The examples that these tests run, by their names."""
     found = {path.stem: path for path in (SOURCES / "examples").glob("*.c")}
     assert set(found) == set(EXAMPLES) | OTHERS
     return {name: found[name] for name in sorted(EXAMPLES)}
 
 
 def packages(example: Path) -> list[str]:
-    """The packages that an example says it needs."""
+    """The packages that an example's comment names."""
     (named,) = re.findall(r"pkg-config --cflags --libs ([a-z -]+)\)", example.read_text())
     return str(named).split()
 
 
 def servers() -> dict[str, str]:
-    """The addresses of the test servers, by the library for each."""
+    """The addresses of the test servers, by the names of their libraries."""
     given = {"redis": ("redis", "FENCEPOST_REDIS"), "zookeeper": ("zk", "FENCEPOST_ZOOKEEPER")}
     found = {
         name: f"{scheme}://{os.environ[server]}"
@@ -50,7 +50,7 @@ def servers() -> dict[str, str]:
 
 
 def works(tree: Tree, program: Path, *, static: bool) -> None:
-    """Runs an example, which says what it should; with the libraries of the tree, or with none."""
+    """Runs an example, with the libraries of the tree or with none, and checks its output."""
     needed = run("readelf", "--dynamic", program)
     assert ("libfencepost" in needed) != static, needed
     if not static:
@@ -59,7 +59,7 @@ def works(tree: Tree, program: Path, *, static: bool) -> None:
 
 
 def readme_programs(tree: Tree) -> None:
-    """The README's commands, on its first program."""
+    """The README's commands compile its first program."""
     commands = [
         line
         for block in readme_blocks("sh")
@@ -87,7 +87,7 @@ def readme_programs(tree: Tree) -> None:
 
 
 def pkg_config_programs(tree: Tree) -> None:
-    """All examples; and a static program for each library, on its server if there is one."""
+    """All examples work, and so does a static program for each library, on its server if there is one."""
     folder = tree.scratch / "pkg-config"
     folder.mkdir()
     for name, source in examples().items():
@@ -113,7 +113,7 @@ def pkg_config_programs(tree: Tree) -> None:
         assert url is None or "under fence" in run(program, url, "install/static")
 
 
-#: A program of each example, with the libraries and with the archives, beside the README's own lines.
+#: A program for each example, with the libraries and with the archives, after the README's own lines.
 PROJECT = """cmake_minimum_required(VERSION 3.16)
 project(shop C)
 set(CMAKE_C_STANDARD 99)
@@ -130,7 +130,7 @@ foreach(library {libraries})
 endforeach()
 """
 
-#: What asks for another version or another library is refused, and named.
+#: CMake refuses these requests for another version or library, with these texts.
 REFUSED = {
     "find_package(fencepost 9.1 REQUIRED)": f"fencepost-config.cmake, version: {VERSION}",
     "find_package(fencepost 0.1...0.2 REQUIRED COMPONENTS nats)": "has no library for the component nats",
@@ -138,7 +138,7 @@ REFUSED = {
 
 
 def cmake_programs(tree: Tree) -> None:
-    """All examples, shared and static, by the targets of the package; and the README's lines."""
+    """The targets of the package work for all examples, shared and static, and in the README's lines."""
     folder = tree.scratch / "cmake"
     folder.mkdir()
     (folder / "shop.c").write_text(shop("memory:"))

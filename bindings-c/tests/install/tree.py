@@ -1,4 +1,4 @@
-"""An installed tree: made by `make install` and moved, or unpacked; looked at, used, and removed."""
+"""An installed tree, from `make install` or from an archive: the tests move, check, use and uninstall it."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ VERSION = version()
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Without what the make that has called us would say to another one."""
+    """The environment, without the variables that a calling make passes to another make."""
     return {
         name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))
     } | more
 
 
 def tried(*command: str | Path, cwd: Path = SOURCES, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Runs a command; how it has ended, with all that it has said."""
+    """Runs a command. Returns its exit code and its output."""
     return subprocess.run(
         command,
         cwd=cwd,
@@ -75,14 +75,14 @@ def files(folder: Path) -> set[str]:
 class Tree:
     """The tree that the tests share."""
 
-    #: Where make has built; or the archive of a release, which is unpacked instead of installed.
+    #: The folder of the build; or the archive of a release, which the tests unpack.
     build: Path
-    #: For all that the tests write.
+    #: The folder for all files that the tests write.
     scratch: Path
 
     @property
     def prefix(self) -> Path:
-        """Where the installed tree has been moved to."""
+        """The folder of the moved tree."""
         return self.scratch / "moved"
 
     @property
@@ -105,7 +105,7 @@ class Tree:
         return make("install", f"BUILD={self.build}", f"DESTDIR={destination}", f"PREFIX={PREFIX}", *more)
 
     def libraries(self) -> list[str]:
-        """The names of the libraries that have been built."""
+        """The names of the built libraries."""
         lib = self.lib if self.is_release else self.build / "lib"
         return sorted(path.name[3:-2] for path in lib.glob("libfencepost*.a"))
 

@@ -1,4 +1,4 @@
-/* The lines of a transcript: inputs put into a hub, outputs written as the transcript has them. */
+/* The lines of a transcript: passes input lines to a hub, and writes outputs as lines. */
 #ifndef FENCEPOST_TESTS_LINES_H
 #define FENCEPOST_TESTS_LINES_H
 
@@ -6,9 +6,9 @@
 
 #include "text.h"
 
-/* Puts an input line in. Its result, as the hub gave it; -1 for a line that cannot be read. */
+/* Passes an input line to the hub. Returns the hub's result; -1 for a line that cannot be parsed. */
 int line_put(fencepost_hub *hub, const cJSON *step);
-/* Writes an output as its line, without the end of the line. */
+/* Writes an output as a line, without the newline. */
 void line_write(struct text *text, const fencepost_output *output);
 
 #endif

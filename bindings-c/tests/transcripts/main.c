@@ -1,10 +1,10 @@
-/* Replays transcripts on the public hub, and compares its outputs to the byte: transcripts DIRECTORY... */
+/* Replays transcripts on the public hub, and compares its outputs byte by byte: transcripts DIRECTORY... */
 #include <dirent.h>
 
 #include "../check.h"
 #include "lines.h"
 
-/* The whole file, NUL-terminated. */
+/* Reads a whole file. The text is NUL-terminated. */
 static char *read_file(const char *path) {
     struct text content = {NULL, 0, 0};
     FILE *file = fopen(path, "r");
@@ -17,7 +17,7 @@ static char *read_file(const char *path) {
     return content.data;
 }
 
-/* Cuts a text after its first line; what follows, or NULL at the end. */
+/* Cuts a text after its first line. Returns the rest, or NULL at the end. */
 static char *next_line(char *text) {
     char *end = text == NULL ? NULL : strchr(text, '\n');
 
@@ -27,7 +27,7 @@ static char *next_line(char *text) {
     return end[1] == '\0' ? NULL : end + 1;
 }
 
-/* Which promises the case guards, and why it exists. */
+/* Prints the promises that the case guards, and why it exists. */
 static void say_why(const char *path, const char *line) {
     cJSON *header = cJSON_Parse(line);
     const char *why = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(header, "why"));
@@ -54,7 +54,7 @@ static fencepost_hub *make_hub(const char *line) {
     return hub;
 }
 
-/* Puts one input in: whether it gave the misuse that it had to. */
+/* Passes one input to the hub. Returns whether the result was the expected one. */
 static bool put(fencepost_hub *hub, const char *line, int number) {
     cJSON *step = cJSON_Parse(line);
     const char *misuse = cJSON_GetStringValue(cJSON_GetObjectItemCaseSensitive(step, "misuse"));
@@ -68,8 +68,8 @@ static bool put(fencepost_hub *hub, const char *line, int number) {
     return right;
 }
 
-/* Takes everything out and compares: what follows, or NULL at the end; `number` counts lines, and is 0 after a
- * difference. */
+/* Polls all outputs and compares them. Returns the rest of the text, or NULL at the end. `number` counts lines, and is
+ * 0 after a difference. */
 static char *take(fencepost_hub *hub, char *line, int *number) {
     fencepost_output output = {.size = sizeof output};
     char *next;

@@ -1,4 +1,4 @@
-/* Input lines, put into a hub through its public functions. */
+/* Passes input lines to a hub through its public functions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static const uint8_t *bytes_of(const cJSON *object, const char *key) {
     return (const uint8_t *)text_of(object, key);
 }
 
-/* A number of a transcript is below 2^53: bigger ones are texts. */
+/* Numbers in a transcript are below 2^53. Larger numbers are texts. */
 static uint64_t number_of(const cJSON *object, const char *key) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
 
@@ -28,7 +28,7 @@ static int64_t big_of(const cJSON *object, const char *key) {
 
 typedef const char *name_function(uint32_t number);
 
-/* The number that has this name. */
+/* The number with this name. */
 static uint32_t named(const char *name, name_function *names) {
     uint32_t number;
 
@@ -39,7 +39,8 @@ static uint32_t named(const char *name, name_function *names) {
     return 0;
 }
 
-/* An object as JSON. cJSON itself writes great numbers with an exponent, which is no whole number. */
+/* An object as JSON. cJSON itself writes large numbers with an exponent, and the core does not parse these as integers.
+ */
 static char *json_of(const cJSON *object) {
     cJSON *copy = cJSON_Duplicate(object, true), *item, *next;
     char number[32], *json;
@@ -136,7 +137,7 @@ static int redis_reply(fencepost_hub *hub, const cJSON *step, uint64_t at, uint6
     return result;
 }
 
-/* A node that was never changed has the transaction and the time of its creation. */
+/* If a node was never changed, its last transaction and time are those of its creation. */
 static int data(fencepost_hub *hub, const cJSON *step, uint64_t at, uint64_t id, int64_t session) {
     const cJSON *version = cJSON_GetObjectItemCaseSensitive(step, "version");
     int64_t created = (int64_t)number_of(step, "created");

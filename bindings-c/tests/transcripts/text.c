@@ -24,7 +24,7 @@ void text_add(struct text *text, const char *format, ...) {
     text->size += length;
 }
 
-/* Escapes as every JSON writer of the project does: the short forms where there are any. */
+/* Escapes like every JSON writer of the project: with the short form of an escape if there is one. */
 static void add_byte(struct text *text, uint8_t byte) {
     static const char shorts[] = "\"\"\\\\\bb\ff\nn\rr\tt";
     size_t i;

@@ -1,4 +1,4 @@
-/* A growing text, and JSON written into it. */
+/* A growing text, and functions that append JSON to it. */
 #ifndef FENCEPOST_TESTS_TEXT_H
 #define FENCEPOST_TESTS_TEXT_H
 

@@ -1,4 +1,4 @@
-/* Outputs as lines. The order of the fields is part of the format. */
+/* Writes outputs as lines. The order of the fields is part of the format. */
 #include <inttypes.h>
 
 #include "lines.h"

@@ -10,14 +10,14 @@
             with grant:
                 ...
 
-On all servers, :meth:`Client.idempotency` has operations that are done once for each key::
+On all servers, :meth:`Client.idempotency` runs operations once for each key::
 
     @client.idempotency("payments").once(key=lambda order: order.id)
     def pay(order): ...
 
-:mod:`fencepost.asyncio` has the client for asyncio. :mod:`fencepost.hub` is for programs with an event loop
-of their own. No lock gives mutual exclusion across a network by itself. Have the resource check the ``fence``
-of a grant.
+:mod:`fencepost.asyncio` has the client for asyncio. :mod:`fencepost.hub` is for programs that have their own
+event loop. No lock can guarantee mutual exclusion across a network by itself: the resource must check the
+``fence`` of each grant.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ class Scope:
     settings does a single step: ``acquire`` or ``try_acquire`` begins it, and it ends in the event completed,
     replayed, looked, swept or refused.
 
-    A fingerprint is a digest of what the operation is asked to do. A binding says to whom and for what a
-    token was issued. Both may be empty. All methods raise ConfigError.
+    A fingerprint is a digest of the operation's arguments. A binding identifies the user and the purpose of a
+    token. Both may be empty. All methods raise ConfigError.
     """
 
     def __new__(cls, text: str) -> Scope: ...
@@ -99,8 +99,8 @@ class Scope:
         """Reads the record of an operation, or a value."""
 
     def settle(self, key: str, guard: int, tag: str, result: bytes) -> Settings:
-        """Gives an operation its result, for an operator. ``guard`` is that of the record that the operator
-        has read.
+        """Stores the result of an operation, for an operator. ``guard`` is that of the record that the
+        operator has read.
         """
 
     def forget(self, key: str, guard: int) -> Settings:
@@ -118,9 +118,10 @@ class Scope:
 
 @final
 class Record:
-    """What the server stores for an operation or a value. Times are the server's, in milliseconds since 1970.
+    """The record that the server stores for an operation or a value. Times are the server's, in milliseconds
+    since 1970.
 
-    The record of a completed event has only what this client knows: its times are 0.
+    The record of a completed event contains only the data that this client knows: its times are 0.
     """
 
     @property
@@ -155,7 +156,7 @@ class Record:
 
     @property
     def tag(self) -> str:
-        """The tag of the result: a short text of the program that says what the result is."""
+        """The tag of the result: a short text with which the program identifies the format of the result."""
 
     @property
     def result(self) -> bytes:
@@ -288,7 +289,9 @@ class Command:
 
 @final
 class Event:
-    """An event that a machine reports to the application. An attribute of another event is None."""
+    """An event that a machine reports to the application. An attribute that belongs to another kind of event
+    is None.
+    """
 
     @property
     def key(self) -> int: ...
@@ -315,7 +318,7 @@ class Event:
     ]: ...
     @property
     def ahead(self) -> int | None:
-        """queued: the number of contenders that come first, if the server keeps a queue."""
+        """queued: the number of contenders before it, if the server keeps a queue."""
 
     @property
     def attempt(self) -> str | None:
@@ -357,8 +360,8 @@ class Event:
 
     @property
     def retry_after(self) -> int | None:
-        """lost, refused: how many microseconds the lease of the present holder still lasts, if the server has
-        reported it.
+        """lost, refused: the number of microseconds until the lease of the present holder ends, if the server
+        has reported it.
         """
 
     @property
@@ -436,8 +439,8 @@ class Hub:
         """Extends the grant by a full lease from now. It ends in the event extended or lost."""
 
     def release(self, now: int, key: int) -> None:
-        """Releases the grant. It ends in the event released, refused or lost. To release a claim says that
-        nothing has happened, so another attempt may claim the operation.
+        """Releases the grant. It ends in the event released, refused or lost. The release of a claim reports
+        that the operation had no effect, so another attempt may claim it.
         """
 
     def downgrade(self, now: int, key: int) -> None:
@@ -447,20 +450,20 @@ class Hub:
 
     def complete(self, now: int, key: int, tag: str, result: bytes) -> None:
         """Completes a claim: the server stores the result of the operation. It ends in the event completed;
-        in replayed, if another attempt has stored a result; in refused, and the claim goes on; or in lost.
+        in replayed, if another attempt has stored a result; in refused, and the claim continues; or in lost.
         After a loss, the program may call it again.
         """
 
     def leave(self, now: int, key: int) -> None:
-        """Leaves a claim: it is unknown whether the operation took effect, so its policy decides what
-        follows.
+        """Leaves a claim: it is unknown whether the operation took effect, so its policy decides what the
+        next claim gets.
         """
 
     def cancel(self, now: int, key: int) -> None:
         """Cancels an acquire. It ends in the event refused."""
 
     def created(self, now: int, id: int, session: int, path: str, czxid: int) -> None:
-        """ZooKeeper: reports that a create succeeded. ``path`` is the complete path, ``czxid`` the answer's
+        """ZooKeeper: reports that a create succeeded. ``path`` is the complete path, ``czxid`` the reply's
         zxid. For every ZooKeeper outcome, ``session`` is the session in which the request was sent.
         """
 
@@ -499,7 +502,7 @@ class Hub:
         """Redis: reports an error of the server. ``text`` begins with the error's code."""
 
     def failed(self, now: int, id: int, failure: str) -> None:
-        """Reports that a command has no answer. ``failure`` is ``not-sent`` (the server has certainly not
+        """Reports that a command has no reply. ``failure`` is ``not-sent`` (the server has certainly not
         executed it), ``unknown`` (the server may have executed it) or ``closed`` (the connection is closed
         for good).
         """
@@ -511,7 +514,7 @@ class Hub:
         """
 
     def watch(self, now: int, id: int, session: int, event: str) -> None:
-        """ZooKeeper: the watch of command ``id`` has an event: ``deleted``, ``changed`` or ``gone``."""
+        """ZooKeeper: reports an event of command ``id``'s watch: ``deleted``, ``changed`` or ``gone``."""
 
     def message(self, now: int, id: int) -> None:
         """Redis: reports a message on the channel of command ``id``."""
@@ -523,7 +526,9 @@ class Hub:
         """Reports that time has passed. Early and repeated calls change nothing."""
 
     def poll_output(self, only: int | None = None) -> Command | Event | Wait:
-        """Takes the next command or event, of all machines or of one. When none is left, returns a Wait."""
+        """Removes and returns the next command or event, of all machines or of one. When none is left,
+        returns a Wait.
+        """
 
     def drain(self, into: list[Command | Event]) -> int | None:
         """Appends all commands and events to ``into``. Returns the time of the Wait after them."""
@@ -531,15 +536,15 @@ class Hub:
     def close(self, now: int, key: int) -> int | None:
         """Closes a key in any state. Its machine releases its grant, leaves its claim, or cancels.
 
-        Gives the key of the machine that served ``key`` if no open key uses this machine any more. Then a
-        driver can drop what it keeps for that machine, such as watches. The acquires of one owner share a
-        machine, which sends all commands with the key of the first of them. So while other acquires of the
-        grant are open, the result is None.
+        Returns the key of the machine that served ``key`` if no open key uses this machine any more. Then a
+        driver can drop its data for that machine, such as watches. The acquires of one owner share a machine,
+        which sends all commands with the key of the first of them. So while other acquires of the grant are
+        open, the result is None.
         """
 
     def serves(self, key: int) -> bool:
-        """Whether an open key uses the machine of this key. A driver asks before it keeps a watch, because
-        the answer to a read may come late.
+        """Whether an open key uses the machine of this key. A driver calls this before it keeps a watch,
+        because the reply to a read may arrive late.
         """
 
     def shutdown(self, now: int) -> None:
@@ -553,19 +558,22 @@ class MemoryServer:
     """A model of ZooKeeper in this process. Its hubs carry out their own commands and output none.
 
     The server has no clock. A session ends when its hub disconnects, or by :meth:`expire`, and never by
-    itself. A control takes the ``id`` of a hub, and raises ConfigError (``invalid-option``) if the server has
-    no such hub. It changes nothing if its effect is already there. After a control, poll the hubs that
+    itself. A control accepts the ``id`` of a hub, and raises ConfigError (``invalid-option``) if the server
+    has no such hub. It has no effect if the hub is already in that state. After a control, poll the hubs that
     :meth:`take_woken` returns.
     """
 
     def __new__(cls) -> MemoryServer: ...
     def connect(self, now: int, seed: int, session_timeout: int | None = None) -> Hub:
-        """Makes a hub with a session on this server. The hub calculates with ``session_timeout``, in
-        microseconds (60 s); the server does not enforce it. Raises ConfigError for one that is not positive.
+        """Makes a hub with a session on this server. The hub uses ``session_timeout``, in microseconds
+        (default: 60 s), for its own deadlines. The server does not enforce it. Raises ConfigError if it is
+        not positive.
         """
 
     def take_woken(self) -> list[int]:
-        """The ids of the hubs that have something to poll. The server returns a hub again until it polls."""
+        """The ids of the hubs that have new outputs. The server returns the id of a hub until that hub is
+        polled.
+        """
 
     def expire(self, hub: int) -> None:
         """Ends the hub's session, as servers do when they have not heard from a client for the session's
@@ -581,12 +589,12 @@ class MemoryServer:
 
     def pause(self, hub: int) -> None:
         """Pauses the hub, as if its process were stopped. It gets no notices and sends no requests, and no
-        time passes for it: ``poll_output`` returns a Wait. It still takes calls, whose outputs come later. A
-        shutdown resumes it.
+        time passes for it: ``poll_output`` returns a Wait. It still accepts calls, but returns their outputs
+        only after it is resumed. A shutdown resumes it.
         """
 
     def resume(self, hub: int) -> None:
-        """Resumes the hub. It then receives what it has missed."""
+        """Resumes the hub. It then receives the notices that it has missed."""
 
     def sessions(self) -> list[MemorySession]:
         """The hubs on this server that have not disconnected, in the order in which they connected."""
@@ -595,12 +603,12 @@ class MemoryServer:
         """All nodes, in the order of their paths, without the root."""
 
     def record(self, on: bool) -> None:
-        """Begins to keep all messages between hubs and the server, with an empty list; or stops, and
-        keeps the list. At first, none are kept. The list grows until it begins anew.
+        """Starts or stops the recording of all messages between hubs and the server. A start clears the list;
+        a stop keeps it. At first, the recording is off. The list grows until the next start.
         """
 
     def messages(self, after: int = 0) -> list[MemoryMessage]:
-        """The messages that were kept, in their order: those with a number above ``after``."""
+        """The recorded messages with a number above ``after``, in their order."""
 
 @final
 class MemorySession:
@@ -642,7 +650,7 @@ class MemoryNode:
 
 @final
 class MemoryMessage:
-    """What a hub and a MemoryServer have sent each other."""
+    """A message between a hub and a MemoryServer."""
 
     @property
     def number(self) -> int:
@@ -664,7 +672,9 @@ class MemoryMessage:
 
     @property
     def kind(self) -> Literal["request", "reply", "event"]:
-        """``event``: what a hub receives without a request: a watch has fired, or its session has changed."""
+        """``event``: a notice that a hub receives without a request: a watch has fired, or its session has
+        changed.
+        """
 
     @property
     def command(self) -> int | None:
@@ -690,37 +700,38 @@ class MemoryMessage:
 
     @property
     def text(self) -> str:
-        """The same in words, for people. They may change."""
+        """The message in words, for people. The words may change."""
 
 def ending(leave: Callable[..., None], forsake: Callable[..., None]) -> Callable[..., None]:
     """Not part of the API. A function that calls ``leave``. If that raises, it calls ``forsake`` with the
-    same arguments, and the exception goes on. Nothing can come before ``leave`` or between the two, not even
-    Ctrl-C.
+    same arguments, and raises the exception again. No interrupt, such as Ctrl-C, can occur before ``leave``
+    or between the two.
     """
 
 def bound(function: Any, object: Any, _kind: Any) -> Any:
-    """Not part of the API. ``__get__`` of an object that is called as a function is: gives a method."""
+    """Not part of the API. ``__get__`` of an object that is called like a function: returns a method."""
 
 def option_type(name: str) -> Literal["duration", "whole", "flag", "text", "texts"] | None:
     """The type of an option's value; None if there is no such option."""
 
 def misuse(name: str) -> MisuseError:
-    """The error for a misuse that the Python client itself finds: not-held or client-closed."""
+    """The error for a misuse that the Python client itself detects: not-held or client-closed."""
 
 def check_timeout(given: int) -> None:
     """Raises ConfigError for a timeout, in microseconds, that is not positive."""
 
 def handshake_timeout(session_timeout: int, failures: int) -> int:
-    """How long a driver waits for a ZooKeeper server to answer the handshake of a connection, in
+    """How long a driver waits for a ZooKeeper server's reply to the handshake of a connection, in
     microseconds. ``session_timeout`` is in microseconds, and ``failures`` is the number of handshakes that
     have failed in a row.
 
-    The limit is necessary because a server that is starting accepts connections and never answers them.
+    The limit is necessary because a server that is starting accepts connections and never replies.
     """
 
 def is_from_replica(error: str) -> bool:
-    """Whether an error of a Redis server says that the server is a replica. ``error`` begins with its code.
+    """Whether an error of a Redis server means that the server is a replica. ``error`` begins with its code.
 
-    If so, and the driver made the connection, it closes the connection and resolves the address again. It
-    does nothing to a connection that the program made. In both cases it reports the answer to the hub.
+    If so, and the driver made the connection, the driver closes the connection and resolves the address
+    again. It does nothing to a connection that the program made. In both cases it reports the error to the
+    hub.
     """

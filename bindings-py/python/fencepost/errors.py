@@ -18,7 +18,7 @@ class FencepostError(Exception):
     """The name, such as ``not-held``."""
 
     def __init__(self, text: str, code: int, name: str) -> None:
-        # Some programs, such as Celery, make an exception again from its arguments.
+        # Some programs, such as Celery, create the exception again from its `args`.
         super().__init__(text, code, name)
         self.code = code
         self.name = name
@@ -27,7 +27,7 @@ class FencepostError(Exception):
         return str(self.args[0])
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Also its other attributes, and its notes.
+        # `__dict__` has the other attributes and the notes.
         return (type(self), (str(self), self.code, self.name), self.__dict__)
 
 
@@ -44,8 +44,8 @@ def without_frames(error: BaseException) -> None:
 
 
 def again(error: FencepostError) -> FencepostError:
-    """A copy of an error, to raise it. A raised exception keeps frames, and the one that the client keeps
-    must not.
+    """Returns a copy of an error, for the caller to raise. A raised exception keeps frames alive, and the
+    error that the client keeps must not.
     """
     made = copy(error)
     made.__cause__ = error.__cause__
@@ -69,7 +69,9 @@ class Refused(FencepostError):
     """
 
     retry_after: float | None
-    """For how many more seconds the lease of the present holder lasts, if the server has reported it."""
+    """The number of seconds until the lease of the present holder ends. None if the server has not reported
+    it.
+    """
 
     def __init__(self, text: str, code: int, name: str, *, retry_after: float | None = None) -> None:
         super().__init__(text, code, name)
@@ -89,8 +91,8 @@ class Mismatch(Refused):
 
 
 class Indeterminate(Refused):
-    """The lease of an earlier attempt has ended without a result, and the policy is not to run the operation
-    again. It may have run: find out, then settle or forget its record.
+    """The lease of an earlier attempt has ended without a result, and the policy forbids running the
+    operation again. It may have taken effect: find out, and then settle or forget its record.
     """
 
 
@@ -121,14 +123,15 @@ class LockLost(FencepostError):
 
 
 class ClaimLost(LockLost):
-    """A claim has ended here without an end of its own: another attempt may run the operation by now.
+    """A claim was lost before the program completed, left or released it. Another attempt may run the
+    operation by now.
 
-    The claim may still be completed, left or released: the server decides.
+    The program may still complete, leave or release the claim: the server decides whether that has an effect.
     """
 
 
 class StoredError(FencepostError):
-    """The operation has failed before, and its error is its stored result. The text is that error's text."""
+    """An earlier attempt has failed, and its error is the stored result. The text is that error's text."""
 
     def __init__(self, text: str, code: int = 507, name: str = "stored-error") -> None:
         super().__init__(text, code, name)
@@ -141,7 +144,9 @@ class MixedLayoutsWarning(UserWarning):
 
 
 class ReleaseUnconfirmed(FencepostError):
-    """The server has not confirmed a release within 5 seconds. The client goes on in the background."""
+    """The server has not confirmed a release within 5 seconds. The client continues the release in the
+    background.
+    """
 
     def __init__(self, text: str, code: int = 501, name: str = "release-unconfirmed") -> None:
         super().__init__(text, code, name)
@@ -156,7 +161,8 @@ class WrongProcess(FencepostError):
 
 class DriverError(FencepostError):
     """A programming error in a driver or in the client library. The cause is a bug in fencepost, or a version
-    of the library that it does not support. The client tries nothing again and cannot be used any more.
+    of the library that it does not support. The client does not retry, and the program cannot use it any
+    more.
 
     The programming error is the ``__cause__``.
     """
@@ -177,7 +183,7 @@ class DriverMissing(FencepostError, ImportError):  # type: ignore[misc]  # the l
 
 
 class CleanupIncomplete(FencepostError):
-    """A client was closed, and the server may still hold something of it, until the lease or session ends."""
+    """A client was closed. The server may still have its nodes or keys, until the lease or session ends."""
 
     count: int
     """The number of contenders whose release or deletion the server has not confirmed, or has refused."""

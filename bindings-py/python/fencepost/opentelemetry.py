@@ -7,10 +7,10 @@
 It needs ``pip install 'fencepost[opentelemetry]'``. The instruments are:
 
 - ``fencepost.wait.duration``, a histogram in seconds: how long acquires and claims have waited. The attribute
-  ``fencepost.outcome`` is ``acquired``, the name of the error, such as ``timeout``, or for an operation
-  ``replayed`` and the like.
+  ``fencepost.outcome`` is ``acquired``, the name of the error, such as ``timeout``, or for an operation a
+  result such as ``replayed``.
 - ``fencepost.hold.duration``, a histogram in seconds: how long grants and claims have lasted. The outcome is
-  ``released``, ``lost``, ``completed`` and the like.
+  ``released``, ``lost`` or ``completed``, for example.
 - ``fencepost.waiting``, an up-down counter: how many acquires and claims wait now.
 - ``fencepost.losses``, a counter: how many grants and claims were lost. The attribute ``fencepost.reason`` is
   the name of the error, such as ``lease-ended``.
@@ -79,7 +79,7 @@ class _Instruments:
 
 
 def instrument(meter_provider: MeterProvider | None = None) -> None:
-    """From now on, measures all acquires and claims of this process. Without a provider, it takes the global
+    """From now on, measures all acquires and claims of this process. Without a provider, it uses the global
     one. A second call replaces the first.
     """
     observe(_Instruments(meter_provider))

@@ -27,8 +27,8 @@ __all__ = ["MemoryMessage", "MemoryNode", "MemoryServer", "Session"]
 
 
 class MemoryServer:
-    """The server of the clients whose address is ``memory:NAME``. It exists as long as one of them, or this
-    object.
+    """The server of the clients whose address is ``memory:NAME``. The server exists as long as one of these
+    clients or this object exists.
 
     The server has no clock. A session ends when its client is closed, or by :meth:`Session.expire`, and never
     by itself. Raises ConfigError for another address, and for ``memory:`` without a name.
@@ -73,16 +73,16 @@ class MemoryServer:
         return self._shared.server.nodes()
 
     def record(self, on: bool) -> None:
-        """Begins to keep all messages between clients and the server, with an empty list; or stops, and
-        keeps the list. At first, none are kept. The list grows until it begins anew.
+        """Starts or stops the recording of all messages between clients and the server. A start clears the
+        list; a stop keeps it. At first, the recording is off. The list grows until the next start.
         """
         if not isinstance(on, bool):
-            raise unreadable(f"record takes True or False, and not {on!r}")
+            raise unreadable(f"on is {on!r}: give True or False")
         self._shared.server.record(on)
 
     def messages(self, after: int = 0) -> list[MemoryMessage]:
-        """The messages that were kept, in their order: those with a number above ``after``. Times are
-        microseconds of the clock :func:`fencepost.hub.now`.
+        """The recorded messages with a number above ``after``, in their order. Times are microseconds of the
+        clock :func:`fencepost.hub.now`.
         """
         return self._shared.server.messages(after)
 
@@ -90,7 +90,7 @@ class MemoryServer:
 class Session:
     """The session of a client: the present one, also after an earlier one has expired.
 
-    A control changes nothing if its effect is already there. All members but ``hub`` raise MisuseError
+    A control has no effect if the session is already in that state. All members but ``hub`` raise MisuseError
     (``client-closed``) if the client is closed.
     """
 
@@ -139,12 +139,12 @@ class Session:
 
     def pause(self) -> None:
         """Pauses the client, as if its process were stopped: it receives and sends nothing, and its calls
-        wait. Its grants stay held, even if the server gives the lock to another client. A close resumes it.
+        wait. Its grants stay held, even if the server grants the lock to another client. A close resumes it.
         """
         self._control(self._shared.server.pause)
 
     def resume(self) -> None:
-        """Resumes the client. It then receives what it has missed."""
+        """Resumes the client. It then receives the notices that it has missed."""
         self._control(self._shared.server.resume)
 
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
-"""Holds a lock, and gives it back by a function of `atexit`. Arguments: URL, name, and what that function
-does: `close` the client, `release` the grant, `drop` nothing at all, or close a client for `asyncio`. With
-`finalizer`, no such function gives it back, but a finalizer, when Python has stopped the threads. With
-`section`, a thread has ended inside the client's critical section.
+"""Holds a lock, and releases it in a function of `atexit`. Arguments: URL, name, and the action of that
+function: `close` the client, `release` the grant, do nothing (`drop`), or close a client for `asyncio`. With
+`finalizer`, a finalizer releases the lock after Python has stopped the threads. With `section`, a thread ends
+inside the client's critical section.
 """
 
 from __future__ import annotations

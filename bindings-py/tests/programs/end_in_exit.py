@@ -1,5 +1,5 @@
-"""Ends while a daemon thread waits for the answer to its release, at the end of a block. Arguments: URL,
-name, and the block: of a `lock`, of its `hold`, or of a `grant`.
+"""Ends while a daemon thread waits for the reply to its release, at the end of a block. Arguments: URL, name,
+and the block: of a `lock`, of its `hold`, or of a `grant`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ leaving = threading.Event()
 
 
 class Late:
-    """A finalizer that runs when Python has stopped the threads. Meanwhile the answer comes."""
+    """A finalizer that runs after Python has stopped the threads. Meanwhile the reply arrives."""
 
     def __init__(self) -> None:
         self.sleep, self.write = time.sleep, os.write

@@ -1,4 +1,4 @@
-"""Holds a lock and ends without giving it back. Arguments: URL, name."""
+"""Holds a lock and ends without a release. Arguments: URL, name."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ import fencepost
 
 warnings.simplefilter(
     "ignore", DeprecationWarning
-)  # of forking while there are threads: that is what is tested
+)  # about a fork in a process with threads, which is the subject of this test
 
 
 def error_of(call: Callable[[], object]) -> str:
-    """The name of the error that a call gives."""
+    """The name of the error that a call raises."""
     try:
         call()
     except fencepost.FencepostError as error:
@@ -50,7 +50,7 @@ if child == 0:
     ]
     names = {error_of(call) for call in calls}
     print(*sorted(names), flush=True)
-    # Dropping what is the parent's releases nothing.
+    # If the child drops the objects of the parent, nothing is released.
     del inner, grant, lock, client, calls
     gc.collect()
     with fencepost.connect("memory:") as own, own.lock("a"):

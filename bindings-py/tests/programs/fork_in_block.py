@@ -1,5 +1,6 @@
-"""Forks inside a block; the child ends with sys.exit(3), the parent goes on. Arguments: URL, name, and whose
-block it is: the lock's by the client for `threads`, by that for `asyncio`, or by `compat`; or the `client`'s.
+"""Forks inside a block; the child ends with sys.exit(3), the parent continues. Arguments: URL, name, and the
+kind of block: of a lock in the client for `threads`, in the client for `asyncio` or in `compat`, or of the
+`client`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from collections.abc import Callable
 import fencepost
 import fencepost.asyncio
 
-# Of forking while there are threads: that is what is tested.
+# About a fork in a process with threads, which is the subject of this test.
 warnings.simplefilter("ignore", DeprecationWarning)
 warnings.simplefilter("ignore", ResourceWarning)
 
@@ -53,13 +54,13 @@ async def in_asyncio() -> None:
         async with client.lock(name) as grant:
             fork(lambda: grant.is_valid)
     except SystemExit as end:
-        # Before the child's loop ends: that would take the descriptors out of the parent's.
+        # Before the child's loop ends: its end would remove the descriptors from the parent's loop.
         os._exit(int(str(end.code)))
     await client.close()
 
 
 def in_compat() -> None:
-    """The block of a lock of kazoo's."""
+    """The block of a lock with kazoo's API."""
     from fencepost.compat.kazoo import KazooClient
 
     hosts = url.partition("://")[2].partition("?")[0]

@@ -1,5 +1,5 @@
-"""Forks inside the block of a claim; the child ends with sys.exit(3), the parent goes on. Arguments: URL and
-scope.
+"""Forks inside the block of a claim; the child ends with sys.exit(3), the parent continues. Arguments: URL
+and scope.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import warnings
 
 import fencepost
 
-# Of forking while there are threads: that is what is tested.
+# About a fork in a process with threads, which is the subject of this test.
 warnings.simplefilter("ignore", DeprecationWarning)
 
 url, scope = sys.argv[1:]

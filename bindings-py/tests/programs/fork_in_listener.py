@@ -10,7 +10,7 @@ import warnings
 import fencepost
 from kazoo.client import KazooClient, KazooState
 
-# Of forking while there are threads: that is what is tested.
+# About a fork in a process with threads, which is the subject of this test.
 warnings.simplefilter("ignore", DeprecationWarning)
 
 url, name = sys.argv[1:]
@@ -19,7 +19,7 @@ forked = threading.Event()
 
 
 def listen(state: str) -> None:
-    """The listener. Kazoo calls it on the thread that reads the answers."""
+    """The listener. Kazoo calls it on the thread that reads the replies."""
     if state != KazooState.CONNECTED or children:
         return
     children.append(os.fork())

@@ -7,7 +7,7 @@ import warnings
 
 import fencepost
 
-# Of forking while there are threads: that is what is tested.
+# About a fork in a process with threads, which is the subject of this test.
 warnings.simplefilter("ignore", DeprecationWarning)
 
 client = fencepost.connect("memory:stock")

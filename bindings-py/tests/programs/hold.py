@@ -1,6 +1,6 @@
-"""Holds a lock until its input ends, and prints what has come of the release. Arguments: URL, name, lease in
-seconds (0: the default), and `asyncio` for that client, `compat` for a lock of kazoo's, or `unfair` for a
-single node.
+"""Holds a lock until its input ends, and prints the outcome of the release. Arguments: URL, name, lease in
+seconds (0: the default), and `asyncio` for the client for asyncio, `compat` for a lock with kazoo's API, or
+`unfair` for a single node.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import fencepost.asyncio
 
 
 def main(url: str, name: str, lease: str, *how: str) -> None:
-    """Holds it."""
+    """Holds the lock."""
     options: dict[str, Any] = {"ttl": float(lease)} if float(lease) else {}
     if how == ("unfair",):
         options["fair"] = False
@@ -35,7 +35,7 @@ def main(url: str, name: str, lease: str, *how: str) -> None:
 
 
 async def hold(url: str, name: str, options: dict[str, Any]) -> None:
-    """Holds it in asyncio."""
+    """Holds the lock in asyncio."""
     async with fencepost.asyncio.connect(url) as client:
         try:
             async with client.lock(name, **options, on_lost="keep") as grant:
@@ -47,7 +47,7 @@ async def hold(url: str, name: str, options: dict[str, Any]) -> None:
 
 
 def hold_compat(url: str, name: str) -> None:
-    """Holds kazoo's."""
+    """Holds a lock with kazoo's API."""
     from fencepost.compat.kazoo import KazooClient
 
     client = KazooClient(hosts=url.partition("://")[2].partition("?")[0], timeout=30)

@@ -1,4 +1,4 @@
-"""Connects, waits for a line, acquires with a limit and says what came of it."""
+"""Connects, waits for a line, acquires with a limit and prints the outcome."""
 
 import sys
 

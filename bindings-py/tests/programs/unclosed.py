@@ -1,4 +1,4 @@
-"""Two runs of asyncio that close nothing. Arguments: URL, name, and what each run leaves."""
+"""Two runs of asyncio that close nothing. Arguments: URL, name, and what each run leaves open."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def held(lock: fencepost.asyncio.Lock) -> AsyncIterator[int]:
 
 
 async def main() -> None:
-    """Leaves it."""
+    """Leaves grants, waiters or blocks open."""
     lock = fencepost.asyncio.connect(url).lock(name)
     if what in ("grant", "waiters"):
         left.append(await lock.acquire())

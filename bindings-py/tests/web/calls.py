@@ -13,7 +13,7 @@ BODY = b'{"cents":1700}'
 
 @dataclass
 class Response:
-    """What a client gets."""
+    """The response that a client gets."""
 
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
@@ -107,7 +107,7 @@ def wsgi_tenant(environ: Any) -> str:
 
 
 def call_wsgi(app: Any, environ: dict[str, Any], most: int | None = None) -> Response:
-    """Sends a request. The client hangs up after ``most`` pieces."""
+    """Sends a request. The client disconnects after ``most`` pieces."""
     response = Response()
 
     def start_response(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:

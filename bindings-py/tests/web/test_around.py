@@ -1,4 +1,4 @@
-"""The middlewares between a server and a framework: what both of them do besides serving a request."""
+"""The middleware between a server and a framework: its behaviour besides serving a request."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ def paid_in_wsgi(environ: Any, start_response: Any) -> Any:
 
 
 class Stop(BaseException):
-    """What pytest and gevent raise is no Exception either."""
+    """An exception such as those of pytest and gevent, which are no subclasses of Exception."""
 
 
 @pytest.mark.parametrize("error", [Stop("no"), SystemExit(3)], ids=["other", "exit"])
 async def test_an_exit_of_the_handler_is_the_requests(
     in_asgi: Callable[[Any], AsgiMiddleware], error: BaseException
 ) -> None:
-    """In a task of its own, SystemExit would end the event loop, and another one be dropped."""
+    """In a separate task, SystemExit would end the event loop, and others would be dropped."""
 
     async def handle(scope: Any, receive: Any, send: Any) -> None:
         raise error
@@ -84,7 +84,9 @@ async def test_an_exit_after_the_client_has_gone_is_logged(
 async def test_the_middleware_twice_is_the_middleware_once(
     in_asgi: Callable[[Any], AsgiMiddleware], in_wsgi: Callable[[Any], WsgiMiddleware]
 ) -> None:
-    """On an application, and on one that is mounted in it: the inner one must not wait for the outer one."""
+    """The middleware is on an application and on one that is mounted in it. The inner one must not wait for
+    the outer one.
+    """
 
     for replayed in (False, True):
         both = await call_asgi(in_asgi(in_asgi(paid_in_asgi)), asgi_scope())
@@ -101,7 +103,9 @@ def test_scheme_and_authority_are_no_part_of_the_route() -> None:
 
 
 def test_an_error_of_close_comes_after_the_response(in_wsgi: Callable[[Any], WsgiMiddleware]) -> None:
-    """Flask's call_on_close, and Django's request_finished: the server closes, once, after it has sent."""
+    """As Flask's call_on_close and Django's request_finished: the server closes the response once, after it
+    has sent it.
+    """
 
     class Closing(list[bytes]):
         closed = 0
@@ -127,7 +131,7 @@ def test_an_error_of_close_comes_after_the_response(in_wsgi: Callable[[Any], Wsg
 
 
 def test_a_response_of_django_is_whole_unless_it_streams(in_wsgi: Callable[[Any], WsgiMiddleware]) -> None:
-    """Without its CommonMiddleware, it has no length."""
+    """Without Django's CommonMiddleware, it has no length."""
 
     class Whole:
         streaming = False
@@ -208,7 +212,7 @@ async def test_what_is_not_stored_is_logged_without_its_token(
     in_wsgi: Callable[[Any], WsgiMiddleware],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """The claim was forgotten meanwhile."""
+    """An operator has forgotten the claim's record meanwhile."""
     aweb, web = in_asgi(None), in_wsgi(None)
     apayments: Any = aweb._idempotency
     payments: Any = web._idempotency
@@ -235,7 +239,7 @@ async def test_what_is_not_stored_is_logged_without_its_token(
 async def test_middleware_outside_sees_what_the_application_notes(
     in_asgi: Callable[[Any], AsgiMiddleware], in_wsgi: Callable[[Any], WsgiMiddleware]
 ) -> None:
-    """Such as the route of the request, for metrics. The claim and the body are the handler's alone."""
+    """For example, the route of the request, for metrics. Only the handler sees the claim and the body."""
     sent: list[Any] = []
 
     async def handle(scope: Any, receive: Any, send: Any) -> None:
@@ -266,7 +270,7 @@ async def test_middleware_outside_sees_what_the_application_notes(
 
 
 def test_so_it_does_without_a_claim(connect: Connect, redis_server: RedisBackend) -> None:
-    """For a form without a token, the middleware has read the body."""
+    """Of a form without a token, the middleware has read the body."""
 
     def respond(environ: Any, start_response: Any) -> Any:
         environ["shop.user"] = environ["wsgi.input"].read()

@@ -1,4 +1,4 @@
-"""The ASGI middleware on a real Redis: what no client of a server can bring about."""
+"""The ASGI middleware on a real Redis: cases that a client of a real server cannot cause."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ AsyncScopes = Callable[..., fencepost.asyncio.Idempotency]
 
 
 class App:
-    """An application whose handler a test gives."""
+    """An application with a handler from the test."""
 
     def __init__(self) -> None:
         self.runs = 0
@@ -34,7 +34,7 @@ class App:
             await send({"type": "seen", "message": await receive()})
 
     async def pay(self, scope: Any, receive: Any, send: Any) -> None:
-        """Says which run this is, when the gate is open."""
+        """Responds with the number of the run, when the gate is open."""
         run = self.runs
         assert (await receive())["body"] == BODY
         await self.gate.wait()
@@ -184,7 +184,7 @@ async def test_the_handler_does_not_learn_that_its_client_hangs_up(ascope_of: As
     async def handle(scope: Any, receive: Any, send: Any) -> None:
         await receive()
         hung_up = asyncio.create_task(receive())
-        # The client has gone: all of its messages were read.
+        # The client has disconnected: all of its messages were read.
         await asyncio.sleep(0)
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"begins", "more_body": True})
@@ -197,7 +197,7 @@ async def test_the_handler_does_not_learn_that_its_client_hangs_up(ascope_of: As
 
 
 async def test_a_client_that_is_gone_changes_nothing(ascope_of: AsyncScopes, app: App) -> None:
-    """Some servers raise OSError then."""
+    """Some servers raise OSError when the client has disconnected."""
     web = protect(app, ascope_of())
 
     async def on_piece(piece: bytes) -> None:
@@ -258,7 +258,7 @@ async def test_the_claim_ends_before_the_last_byte(
     app.handle = handle
     first = await call_asgi(web, asgi_scope(), on_piece=on_piece)
     assert (first.body, first.stored) == (b"".join(pieces), stored)
-    # What is not stored is not held back.
+    # The middleware does not hold back a body that it does not store.
     assert len(first.pieces) > 1 or stored or len(pieces) == 1
     retry = await call_asgi(web, asgi_scope())
     assert (retry.status, retry.body, retry.stored) == (201, first.body if stored else b"", stored)
@@ -271,7 +271,7 @@ async def test_a_stream_flows(ascope_of: AsyncScopes, app: App) -> None:
     async def handle(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         await send({"type": "http.response.body", "body": b"first", "more_body": True})
-        # It has arrived before there is more.
+        # The client receives the first piece before the handler sends more.
         await received.wait()
         await send({"type": "http.response.body", "body": b"last", "more_body": False})
 
@@ -297,7 +297,7 @@ async def test_the_handler_sees_the_request_and_its_claim(ascope_of: AsyncScopes
     scope = asgi_scope()
     await call_asgi(web, scope)
     derived = payments._operations.derive(record_key("shop-7", "order-17"), "charge")
-    # A response that the server would send by itself passes the middleware by.
+    # A response that the server would send by itself would bypass the middleware.
     assert seen == [derived, True, {"tls": {}}, BODY]
     assert "fencepost.claim" not in scope
 

@@ -1,4 +1,4 @@
-"""The ends of requests in the ASGI middleware: clients that hang up, and streams that fail."""
+"""The ends of requests in the ASGI middleware: clients that disconnect, and streams that fail."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def protect(aconnect: AsyncConnect, redis_server: RedisBackend) -> Protect:
 
 
 class Connection:
-    """A connection whose client hangs up when a test says so."""
+    """A connection whose client disconnects when the test sets an event."""
 
     def __init__(self) -> None:
         self.hung_up = asyncio.Event()
@@ -75,7 +75,7 @@ async def test_a_request_ends_after_its_client_has_gone(
     await entered.wait()
     client.hung_up.set()
     await asyncio.wait_for(request, LONG)
-    # Some middleware around this one insists on a response.
+    # Some middleware around this one requires a response.
     assert client.sent[0]["status"] == (201 if streams else 400)
     assert not ended.is_set()
     await web.drain(0.01)
@@ -126,7 +126,7 @@ async def test_what_follows_a_response_has_no_limit(
 @pytest.mark.parametrize("length", [None, 20])
 @pytest.mark.parametrize("begins", [b"", b"first half"])
 async def test_a_body_that_ends_by_a_failure(protect: Protect, length: int | None, begins: bytes) -> None:
-    """Starlette's BaseHTTPMiddleware ends the body, and raises the exception only then."""
+    """Starlette's BaseHTTPMiddleware ends the body first, and then raises the exception."""
     runs = 0
 
     async def fail(scope: Any, receive: Any, send: Any) -> None:
@@ -136,7 +136,7 @@ async def test_a_body_that_ends_by_a_failure(protect: Protect, length: int | Non
         if begins:
             await piece(send, begins, True)
         await piece(send, b"", False)
-        # It may wait for this before it raises.
+        # The application may wait for this before it raises.
         assert (await receive())["type"] == "http.request"
         assert await receive() == {"type": "http.disconnect"}
         raise ConnectionError("the database is gone")
@@ -147,7 +147,7 @@ async def test_a_body_that_ends_by_a_failure(protect: Protect, length: int | Non
         with pytest.raises(ConnectionError):
             await asyncio.wait_for(web(asgi_scope(), client.receive, client.send), LONG)
         assert runs == run
-        # The client must not take half of a body for all of it.
+        # The client must not treat half of a body as the whole body.
         assert not any(message.get("more_body") is False for message in client.sent)
 
 
@@ -214,7 +214,7 @@ async def test_a_response_that_starts_twice_is_a_failure(protect: Protect) -> No
 
 
 async def test_the_length_of_an_answer_to_head(aconnect: AsyncConnect, redis_server: RedisBackend) -> None:
-    """It is that of the answer to GET, which is not stored."""
+    """It is the length of the response to GET, which is not stored."""
 
     async def look(scope: Any, receive: Any, send: Any) -> None:
         await start(send, (b"content-length", b"3"))

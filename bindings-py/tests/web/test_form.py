@@ -22,7 +22,7 @@ def each(name: str) -> pytest.MarkDecorator:
 
 
 def raw(text: str) -> bytes:
-    """A character is a byte."""
+    """Each character is one byte."""
     return text.encode("latin-1")
 
 

@@ -43,7 +43,7 @@ async def test_an_asgi_server(aconnect: AsyncConnect, redis_server: RedisBackend
     now = protected(example["secrets"])
     retry = await call_asgi(now, asgi_scope())
     assert (retry.status, retry.replayed) == ((201, True) if example["accepted"] else (422, False))
-    # Another request never runs.
+    # A request with another body never runs.
     assert (await call_asgi(now, asgi_scope(), b"another body")).status == 422
     assert app.runs == 1
 

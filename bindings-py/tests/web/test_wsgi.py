@@ -1,4 +1,4 @@
-"""The WSGI middleware on a real Redis: what no client of a server can bring about."""
+"""The WSGI middleware on a real Redis: cases that a client of a real server cannot cause."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Scopes = Callable[..., fencepost.Idempotency]
 
 
 class App:
-    """An application whose handler a test gives."""
+    """An application with a handler from the test."""
 
     def __init__(self) -> None:
         self.runs = 0
@@ -30,15 +30,15 @@ class App:
         return self.handle(environ, start_response)
 
     def pay(self, environ: Any, start_response: Any) -> Any:
-        """Says which run this is."""
+        """Responds with the number of the run."""
         assert environ["wsgi.input"].read() == BODY
-        # The server would send a file itself.
+        # With a file wrapper, the server would send a file itself.
         assert "wsgi.file_wrapper" not in environ or "fencepost.claim" not in environ
         start_response("201 Created", [("Location", "/orders/17"), ("Set-Cookie", "a=1")])
         return [f"run {self.runs}".encode()]
 
     def pieces(self, *pieces: bytes, length: int | None = None, fails: bool = False) -> Callable[..., Any]:
-        """A handler whose body comes in pieces, and which starts with the first one."""
+        """A handler that sends its body in pieces, and calls start_response with the first one."""
         app = self
 
         class Body:
@@ -105,7 +105,7 @@ def test_a_body_in_pieces(
     app.handle = app.pieces(*pieces, length=length)
     first = call_wsgi(web, wsgi_environ())
     assert (first.body, first.stored, app.closed) == (b"".join(pieces), stored, 1)
-    # What is not stored is not held back.
+    # The middleware does not hold back a body that it does not store.
     assert stored or len(first.pieces) > 1
     retry = call_wsgi(web, wsgi_environ())
     assert (retry.status, retry.body, retry.stored) == (200, first.body if stored else b"", stored)
@@ -126,7 +126,7 @@ def test_a_body_that_is_longer_than_announced(scope_of: Scopes, app: App) -> Non
 
 
 def test_the_length_of_an_answer_to_head(scope_of: Scopes, app: App) -> None:
-    """It is that of the answer to GET, which is not stored."""
+    """It is the length of the response to GET, which is not stored."""
 
     def look(environ: Any, start_response: Any) -> list[bytes]:
         start_response("200 OK", [("Content-Length", "3")])
@@ -221,7 +221,7 @@ def test_half_a_request_runs_nothing(scope_of: Scopes, app: App) -> None:
 
 
 def test_a_body_without_a_length(scope_of: Scopes, app: App) -> None:
-    """It is read to its end, if the server says that it has one; otherwise there is none."""
+    """The middleware reads it to its end if the server announces an end. Otherwise there is no body."""
     web = protect(app, scope_of())
     chunked: dict[str, Any] = {"CONTENT_LENGTH": "", "HTTP_TRANSFER_ENCODING": "chunked"}
     chunked["wsgi.input_terminated"] = True

@@ -18,7 +18,7 @@ pub(super) struct Closing {
     reported: AtomicBool,
 }
 
-/// The duty to report the end. If it is dropped, another call has it.
+/// The right to report the end. If it is dropped, another call may report.
 pub(super) struct Report<'a>(&'a AtomicBool);
 
 impl Closing {
@@ -29,20 +29,20 @@ impl Closing {
         }
     }
 
-    /// The duty to report the end, unless another call has it.
+    /// Returns the right to report the end, unless another call has it.
     pub(super) fn begin(&self) -> Option<Report<'_>> {
         let taken = self.reported.swap(true, Ordering::AcqRel);
         (!taken).then(|| Report(&self.reported))
     }
 
-    /// How many contenders were left behind; `None` if the runtime was shut down before that was known.
+    /// The number of contenders that are left on the server; `None` if the runtime was shut down before that was known.
     pub(super) async fn ended(&self) -> Option<usize> {
         self.ended.clone().await
     }
 }
 
 impl Report<'_> {
-    /// The end is reported now.
+    /// The call has reported the end.
     pub(super) fn done(self) {
         mem::forget(self);
     }

@@ -51,7 +51,7 @@ pub struct Builder {
     subscribe_with: Option<redis::Client>,
 }
 
-/// What a client is made from.
+/// The origin of a client's connection.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     Memory,
@@ -77,7 +77,7 @@ impl Builder {
 
     /// The ACL of the nodes that locks create on ZooKeeper (by default every client may do
     /// everything). All contenders for a lock must be allowed to create, read and delete. For
-    /// ZooKeeper only, by address or on a given client; `memory:` accepts it and permits
+    /// ZooKeeper only, with an address or a client of the program; `memory:` accepts it and permits
     /// everything.
     #[cfg(feature = "zookeeper")]
     pub fn acl(mut self, acl: impl Into<Vec<zookeeper_client::Acl>>) -> Self {
@@ -85,32 +85,33 @@ impl Builder {
         self
     }
 
-    /// Credentials for ZooKeeper, such as `("digest", b"user:password")`. A program may give
-    /// several. For `zk://` addresses only: a given client has its own credentials. `memory:`
-    /// accepts them and checks nothing.
+    /// Credentials for ZooKeeper, such as `("digest", b"user:password")`. A program may set
+    /// several. For `zk://` addresses only: a client of the program has its own credentials.
+    /// `memory:` accepts them and checks nothing.
     #[cfg(feature = "zookeeper")]
     pub fn auth(mut self, scheme: &str, credentials: &[u8]) -> Self {
         self.auth.push((scheme.into(), credentials.into()));
         self
     }
 
-    /// The path below which the locks lie, for a given ZooKeeper client only (by default the root).
-    /// In an address it is the path.
+    /// The path below which the locks are, for a ZooKeeper client of the program only (by default
+    /// the root). In an address, it is the path of the URL.
     #[cfg(feature = "zookeeper")]
     pub fn prefix(mut self, prefix: &str) -> Self {
         self.prefix = Some(prefix.into());
         self
     }
 
-    /// The client that makes the connection for subscriptions, for a given Redis connection only.
+    /// The client that makes the connection for subscriptions, for a Redis connection of the
+    /// program only.
     #[cfg(feature = "redis")]
     pub fn subscribe_with(mut self, client: redis::Client) -> Self {
         self.subscribe_with = Some(client);
         self
     }
 
-    /// How long the first connection may take. Fails if an option was given that does not belong there: ignored, it would put locks elsewhere, or
-    /// leave them unprotected.
+    /// Returns how long the first connection may take. Fails for an option that does not apply to
+    /// this origin: if the client ignored it, locks could be in another place, or unprotected.
     fn check(&self, from: Origin) -> Result<Duration, ConfigError> {
         #[cfg(feature = "zookeeper")]
         {
@@ -148,15 +149,15 @@ impl Builder {
     /// Connects to the server at `url`.
     ///
     /// # Errors
-    /// As [`connect`](crate::connect).
+    /// The errors of [`connect`](crate::connect).
     pub async fn connect(self, url: &str) -> Result<Client, Error> {
         let client = self.connect_lazily(url)?;
         client.0.engine.ready(client.0.connect_timeout).await?;
         Ok(client)
     }
 
-    /// A client for the server at `url` that connects in the background. The first acquires wait
-    /// for the connection, within their own timeouts, and fail with
+    /// Makes a client for the server at `url`, which connects in the background. The first acquires
+    /// wait for the connection, within their own timeouts, and fail with
     /// [`Refusal::Unreachable`](crate::Refusal::Unreachable) if it takes too long.
     ///
     /// # Errors
@@ -215,7 +216,7 @@ impl Builder {
         }
     }
 
-    /// As [`Client::from_zookeeper`].
+    /// The same as [`Client::from_zookeeper`], with these options.
     ///
     /// # Errors
     /// [`Error::NoRuntime`] outside of a tokio runtime; [`Error::Config`] for an option that does not belong here.
@@ -229,7 +230,7 @@ impl Builder {
         driven(Runtime::here()?, at, driver, Place::ZooKeeper { prefix }, limit)
     }
 
-    /// As [`Client::from_redis`].
+    /// The same as [`Client::from_redis`], with these options.
     ///
     /// # Errors
     /// [`Error::NoRuntime`] outside of a tokio runtime; [`Error::Config`] for an option that does not belong here.
@@ -246,7 +247,7 @@ impl Builder {
 }
 
 impl fmt::Debug for Builder {
-    /// Without credentials.
+    /// Does not show the credentials.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut shown = f.debug_struct("Builder");
         shown.field("connect_timeout", &self.connect_timeout);
@@ -274,7 +275,7 @@ fn refuse(option: &str, given: bool, known: &'static str) -> Result<(), ConfigEr
     Ok(())
 }
 
-/// A client on a hub whose commands this driver carries out.
+/// Makes a client on a hub whose commands this driver carries out.
 fn driven<D: Driver + ConnectionTask + 'static>(
     runtime: Runtime,
     at: String,
@@ -299,10 +300,10 @@ impl Client {
         Builder::default()
     }
 
-    /// A client on a ZooKeeper client that the program already has. fencepost never closes that
-    /// client, and never replaces its session: after the session has expired, every acquire fails
-    /// with [`Refusal::ConnectionClosed`](crate::Refusal::ConnectionClosed). Make a new client
-    /// then.
+    /// Makes a client on a ZooKeeper client that the program already has. fencepost never closes
+    /// that client, and never replaces its session: after the session has expired, every acquire
+    /// fails with [`Refusal::ConnectionClosed`](crate::Refusal::ConnectionClosed). Make a new
+    /// client then.
     ///
     /// Stop the program before the servers lower `maxSessionTimeout` or `tickTime`: after a
     /// reconnect, the library does not report the new timeout of its session.
@@ -314,13 +315,13 @@ impl Client {
         Self::builder().from_zookeeper(client)
     }
 
-    /// A client on a Redis connection that the program already has: a `ConnectionManager`, or any
-    /// other connection that can be cloned. fencepost never closes it. Prefer one that reconnects.
-    /// A `MultiplexedConnection` ends with its socket, for example when the server restarts; every
-    /// acquire then fails with [`Refusal::ConnectionClosed`](crate::Refusal::ConnectionClosed), and
-    /// the program has to make a new client. Such a connection cannot subscribe, so waiting
-    /// acquires poll every 100 ms; with [`Builder::subscribe_with`] the server notifies them at
-    /// once.
+    /// Makes a client on a Redis connection that the program already has: a `ConnectionManager`, or
+    /// any other connection that can be cloned. fencepost never closes it. Prefer one that
+    /// reconnects. A `MultiplexedConnection` ends with its socket, for example when the server
+    /// restarts; every acquire then fails with
+    /// [`Refusal::ConnectionClosed`](crate::Refusal::ConnectionClosed), and the program has to make
+    /// a new client. Such a connection cannot subscribe, so waiting acquires poll every 100 ms;
+    /// with [`Builder::subscribe_with`] the server notifies them at once.
     ///
     /// Choose the database and the user in the address of the `redis::Client`. A
     /// `ConnectionManager` forgets a `SELECT` or `AUTH` that was sent on it when it reconnects, and

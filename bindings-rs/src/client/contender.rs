@@ -16,7 +16,7 @@ use crate::{
     },
 };
 
-/// One contender. Dropped, it is withdrawn, or released, by the background task.
+/// One contender. When it is dropped, the background task cancels its acquire or releases its grant.
 pub(super) struct Contender {
     shared: Arc<Shared>,
     shared_state: Arc<SharedState>,
@@ -92,7 +92,7 @@ impl Contender {
         }
     }
 
-    /// Sweeps a scope. Returns how many records are deleted.
+    /// Sweeps a scope. Returns the number of deleted records.
     pub(super) async fn sweep(
         shared: &Arc<Shared>,
         params: ContenderParams<'_>,
@@ -107,7 +107,8 @@ impl Contender {
 
     /// Opens a machine and waits for its grant or its end.
     ///
-    /// If this task did not take its grant in time, the client has released it. The task runs again now, so it contends again, for the time that is left.
+    /// If this task did not take its grant in time, the client has released it. The task runs again now, so it acquires
+    /// again, within the remaining time.
     async fn open(
         shared: &Arc<Shared>,
         params: ContenderParams<'_>,
@@ -135,7 +136,7 @@ impl Contender {
             shared_state,
             key,
         };
-        // This is dropped before the contender, so the commands in flight go to the background task first.
+        // This is dropped before the contender, so the background task first gets the commands in flight.
         let mut in_flight = InFlight::new(&shared.engine, key, commands);
         let end = in_flight
             .until(&contender.shared_state, |state| {
@@ -167,7 +168,7 @@ impl Contender {
             .await
     }
 
-    /// Completes when another client has asked for the lock.
+    /// Completes when another client has sent a revocation request.
     pub(super) async fn revoke_requested(&self) {
         self.shared_state
             .until(|state| state.revoke_requested.then_some(()))
@@ -199,8 +200,8 @@ impl Contender {
             .await
     }
 
-    /// Ends a claim and waits for the server's confirmation. A claim that the server has not ended can be ended again. The
-    /// end of a call that was cancelled goes on, and a call for the same end returns its result.
+    /// Ends a claim and waits for the server's confirmation. If the server refuses the end, the program may end the
+    /// claim again. If a call is cancelled, its end continues, and another call for the same end returns its result.
     pub(super) async fn end_claim(&self, intent: Intent) -> Result<Answer, Error> {
         self.shared.engine.check_process()?;
         self.not_over()?;
@@ -231,7 +232,7 @@ impl Contender {
             .await
     }
 
-    /// Fails if the contender has ended, with how.
+    /// Fails with the contender's end, if it has ended.
     fn not_over(&self) -> Result<(), Error> {
         match &self.state().end {
             Some(end) => Err(end.error()),
@@ -239,8 +240,8 @@ impl Contender {
         }
     }
 
-    /// Turns a writer's grant into a reader's and waits for the server's confirmation. The downgrade of a call that was
-    /// cancelled goes on, and the next call returns its result.
+    /// Turns a writer's grant into a reader's and waits for the server's confirmation. If a call is cancelled, its
+    /// downgrade continues, and the next call returns its result.
     pub(super) async fn downgrade(&self) -> Result<(), Error> {
         self.shared.engine.check_process()?;
         self.not_over()?;
@@ -261,7 +262,7 @@ impl Contender {
         }
     }
 
-    /// The contender's end, or its loss, if that is why a call was refused.
+    /// Returns the contender's end or its loss if that is the cause of this error; otherwise the error itself.
     fn end_or(&self, error: Error) -> Error {
         let state = self.state();
         match (&state.end, &state.lost) {
@@ -280,7 +281,7 @@ impl Drop for Contender {
         }
         let (over, answered) = {
             let state = self.state();
-            // A release under way is finished in the background, and so is its bookkeeping.
+            // The background task finishes a release in progress, and closes the contender.
             let over = state.end.is_some() || state.releasing;
             (over, matches!(state.answer, Some(Ok(_))))
         };
@@ -292,7 +293,7 @@ impl Drop for Contender {
     }
 }
 
-/// What is left of an acquire timeout. When it has ended, the caller gets the lock if it is free.
+/// The rest of an acquire timeout. When it has ended, the caller tries once.
 fn after(acquire_timeout: AcquireTimeout, elapsed: Duration) -> AcquireTimeout {
     match acquire_timeout {
         AcquireTimeout::For(limit) => match limit.saturating_sub(elapsed) {

@@ -42,17 +42,17 @@ impl Grant {
         self.contender.lock().as_str()
     }
 
-    /// The number of the grant, which grows from grant to grant. Send it to the resource with each
-    /// request. A resource that refuses a lower number than it has seen is safe, however long this
-    /// process pauses. `None` if the server gives no number; ZooKeeper, Redis and `memory:` always
-    /// give one.
+    /// The fence: a number that grows from grant to grant. Send it to the resource with each
+    /// request. If the resource refuses numbers lower than the highest one so far, it is safe, even
+    /// if this process pauses for a long time. `None` if the server provides no number; ZooKeeper,
+    /// Redis and `memory:` always provide one.
     #[must_use]
     pub const fn fence(&self) -> Option<u64> {
         self.fence
     }
 
-    /// Whether the grant is valid, by this process's own clock. The answer is right after a suspend
-    /// of the machine, too. `false` while the connection to ZooKeeper is lost: start nothing new
+    /// Whether the grant is valid, by this process's own clock. This is also correct after the
+    /// computer was suspended. `false` while the connection to ZooKeeper is lost: start no new work
     /// then. The grant may become valid again.
     #[must_use]
     pub fn is_valid(&self) -> bool {
@@ -77,35 +77,36 @@ impl Grant {
         self.contender.lost().await
     }
 
-    /// ZooKeeper: completes when another contender requests the lock, through Curator's `Revoker`
-    /// or [`Lock::revoke`](crate::Lock::revoke). The holder may release the lock soon, or keep it.
-    /// Without a request it never completes, so wait for it beside the work and beside
-    /// [`lost`](Self::lost). It is cancel safe, and any number of tasks may wait for it.
+    /// ZooKeeper: completes when another contender sends a revocation request, with Curator's
+    /// `Revoker` or [`Lock::revoke`](crate::Lock::revoke). The holder may release the lock soon, or
+    /// keep it. Without a request, this never completes. So wait for it in a `select!`, together
+    /// with the work and [`lost`](Self::lost). It is cancel safe, and any number of tasks may wait
+    /// for it.
     pub async fn revoke_requested(&self) {
         self.contender.revoke_requested().await;
     }
 
-    /// ZooKeeper: whether another contender has requested the lock:
-    /// [`revoke_requested`](Self::revoke_requested) without waiting.
+    /// ZooKeeper: whether another contender has sent a revocation request. See
+    /// [`revoke_requested`](Self::revoke_requested), which waits for one.
     #[must_use]
     pub fn is_revoke_requested(&self) -> bool {
         self.contender.state().revoke_requested
     }
 
     /// ZooKeeper: the node of a contender of another layout in the lock's directory, if there is
-    /// one. That contender does not see ours, so the server may grant it the lock as well. Give all
-    /// processes the same [layout](crate::LockOptions::layout).
+    /// one. That contender ignores this client's node, so both may hold the lock at the same time.
+    /// Give all processes the same [layout](crate::LockOptions::layout).
     #[must_use]
     pub fn mixed_layouts(&self) -> Option<String> {
         self.contender.state().foreign_node.clone()
     }
 
-    /// Renews the grant now. On Redis it then lasts for its `ttl`. On ZooKeeper the client confirms
-    /// the session, which it also does by itself every third of the session's timeout; calling it
-    /// more often gains nothing.
+    /// Renews the grant now. On Redis, the grant then lasts for its `ttl`. On ZooKeeper, the client
+    /// confirms the session. It also does so by itself, every third of the session timeout, so more
+    /// frequent calls have no effect.
     ///
     /// # Errors
-    /// [`Error::Lost`] if the grant has ended, also because its client was closed.
+    /// [`Error::Lost`] if the grant has ended, also if its client was closed.
     pub async fn extend(&self) -> Result<(), Error> {
         self.contender.extend().await
     }
@@ -130,12 +131,12 @@ impl Grant {
     /// # client.close().await }
     /// ```
     ///
-    /// If the future is dropped, the downgrade goes on: call it again to get the result.
+    /// If the future is dropped, the downgrade continues: call `downgrade` again to get the result.
     ///
     /// # Errors
     /// [`Misuse::NotAWriter`](crate::Misuse::NotAWriter) for any other grant, and after a call that
-    /// has succeeded; [`Error::Lost`] if the grant has ended; [`Error::Refused`] if the server refuses, and
-    /// the grant stays a writer's.
+    /// has succeeded; [`Error::Lost`] if the grant has ended; [`Error::Refused`] if the server
+    /// refuses: the grant then stays a writer's.
     pub async fn downgrade(&self) -> Result<(), Error> {
         self.contender.downgrade().await
     }
@@ -145,10 +146,10 @@ impl Grant {
     /// last of them; the others return at once.
     ///
     /// # Errors
-    /// [`Error::Lost`] if the grant had ended before, also because its client was closed;
-    /// [`Error::ReleaseUnconfirmed`] after 5 s without an answer, while the client goes on in the
-    /// background; [`Error::Refused`] if the server refuses to delete;
-    /// [`Misuse::Closed`](crate::Misuse::Closed) if the client is closed meanwhile.
+    /// [`Error::Lost`] if the grant had ended before, also if its client was closed;
+    /// [`Error::ReleaseUnconfirmed`] after 5 s without a reply: the client then retries the release
+    /// in the background; [`Error::Refused`] if the server refuses the release;
+    /// [`Misuse::Closed`](crate::Misuse::Closed) if the client is closed during the release.
     pub async fn release(self) -> Result<(), Error> {
         self.contender.release().await
     }

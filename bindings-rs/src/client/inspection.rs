@@ -1,4 +1,4 @@
-//! Who holds a lock, who waits, and what an operator may do about it.
+//! Inspections: the holders and waiters of a lock, and the controls for operators.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,24 +7,25 @@ use fencepost_core::{AcquireTimeout, Fence, Settings};
 use super::{Lock, contender::Contender};
 use crate::{Error, engine::ContenderParams};
 
-/// A contender for a lock, as [`Lock::contenders`] found it: of this process or another one, of fencepost or another
-/// library. Redis stores no waiters, so there it is the holder.
+/// A contender for a lock that [`Lock::contenders`] found, in any process and of any library. Redis stores no waiters,
+/// so there it is always the holder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Found {
-    /// What names it on the server. ZooKeeper: the path of its node. Redis: the value of the lock's key.
+    /// Identifies the contender on the server. ZooKeeper: the path of its node. Redis: the value of the lock's key.
     pub node: String,
-    /// Whether it holds the lock, or waits.
+    /// Whether the contender holds the lock; otherwise it waits.
     pub holds: bool,
-    /// Whether it shares the lock with others of its kind: a reader.
+    /// Whether the contender is a reader, which shares the lock with other readers.
     pub shared: bool,
     /// ZooKeeper: the session that owns its node.
     pub session: Option<i64>,
-    /// ZooKeeper: since when it holds or waits, by the server's clock.
+    /// ZooKeeper: when the contender's node was created, by the server's clock.
     pub since: Option<SystemTime>,
-    /// Redis: how long its lease still runs if it does not renew it; `None` if the lease has no end.
+    /// Redis: the remaining lease, if the holder does not renew it; `None` if the lease has no end.
     pub expires_in: Option<Duration>,
-    /// The [fence](crate::Grant::fence) that it has, or would have. Redis: 0 for a holder of another library.
+    /// The [fence](crate::Grant::fence) of its grant, or the fence that it would get. Redis: 0 for a holder of another
+    /// library.
     pub fence: u64,
     /// ZooKeeper: the text in its node, see [`identifier`](crate::LockOptions::identifier).
     pub identifier: String,
@@ -32,7 +33,7 @@ pub struct Found {
 
 impl Lock {
     /// Returns the holders of the lock and its waiters, in the order in which they came. Redis stores no waiters, so
-    /// there it returns the holder. The answer is for people and tools; it may be out of date when you read it.
+    /// there it returns the holder. The list is for people and tools; it may be out of date when you read it.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
@@ -44,17 +45,17 @@ impl Lock {
     ///
     /// let holder = &stock.contenders().await?[0];
     /// assert!(holder.holds && holder.identifier == "till-7" && Some(holder.fence) == grant.fence());
-    /// // Ask for the lock, which the holder may give back or keep:
+    /// // Send a revocation request. The holder may release the lock or keep it.
     /// stock.revoke(holder).await?;
-    /// // ... or take it away:
+    /// // Or break the holder.
     /// stock.break_contender(holder).await?;
     /// assert_eq!(grant.lost().await.reason(), fencepost::Loss::Deleted);
     /// # client.close().await }
     /// ```
     ///
     /// # Errors
-    /// [`Error::Refused`] if the server denies access, or if no server has answered within 5 s;
-    /// [`Error::Config`] for a multi-lock.
+    /// [`Error::Refused`] if the server denies access, or if no server replies within 5 s; [`Error::Config`] for a
+    /// multi-lock.
     pub async fn contenders(&self) -> Result<Vec<Found>, Error> {
         let found = self.inspect("list", None).await?;
         let mut found: Vec<_> = found.into_iter().map(Found::from).collect();
@@ -62,26 +63,25 @@ impl Lock {
         Ok(found)
     }
 
-    /// Takes its place from a contender. A holder [loses](crate::Grant::lost) the lock; a waiter goes to the end of
-    /// the queue. If it was the holder, another contender gets the lock while the old holder may still work: the old
-    /// holder notices within a third of its session's timeout or of its lease. On ZooKeeper it notices at once if its
-    /// lock is [revocable](crate::LockOptions::revocable). Until then only its fence keeps it from doing harm.
+    /// Removes a contender. A holder [loses](crate::Grant::lost) the lock; a waiter moves to the end of the queue. If
+    /// it was the holder, another contender gets the lock while the old holder may still work: the old holder detects
+    /// the loss within a third of its session timeout or of its lease. On ZooKeeper, the old holder is notified at once
+    /// if its lock is [revocable](crate::LockOptions::revocable). Until then, only the fence protects the resource from
+    /// the old holder.
     ///
     /// # Errors
-    /// [`Error::Refused`] with [`Refusal::NoContender`](crate::Refusal::NoContender) if the
-    /// contender is gone, and as [`contenders`](Self::contenders); [`Error::Config`] for a
-    /// contender of another lock.
+    /// [`Error::Refused`] with [`Refusal::NoContender`](crate::Refusal::NoContender) if the contender no longer exists,
+    /// and the errors of [`contenders`](Self::contenders); [`Error::Config`] for a contender of another lock.
     pub async fn break_contender(&self, contender: &Found) -> Result<(), Error> {
         self.inspect("break", Some(contender)).await.map(drop)
     }
 
-    /// ZooKeeper: requests the lock from a contender, as Curator's `Revoker` does. The contender
-    /// gets the request through [`revoke_requested`](crate::Grant::revoke_requested), and may
-    /// release the lock or keep it.
+    /// ZooKeeper: sends a revocation request to a contender, like Curator's `Revoker`. The contender gets the request
+    /// through [`revoke_requested`](crate::Grant::revoke_requested), and may release the lock or keep it.
     ///
     /// # Errors
-    /// As [`break_contender`](Self::break_contender); also [`Error::Config`] on Redis, where a holder does not receive
-    /// requests.
+    /// The errors of [`break_contender`](Self::break_contender); also [`Error::Config`] on Redis, where a holder does
+    /// not receive requests.
     pub async fn revoke(&self, contender: &Found) -> Result<(), Error> {
         self.inspect("revoke", Some(contender)).await.map(drop)
     }

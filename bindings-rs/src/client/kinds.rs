@@ -1,12 +1,12 @@
-//! Locks of other kinds than the plain one: ZooKeeper's.
+//! The kinds of locks that only ZooKeeper has.
 
 use fencepost_core::options::Kind;
 
 use super::{Client, Lock, LockOptions};
 use crate::Error;
 
-/// A lock that readers share and that a writer has alone. Both sides are [`Lock`]s, with all their
-/// methods.
+/// A lock that readers share and that a writer holds alone. Both sides are [`Lock`]s, with all
+/// their methods.
 #[derive(Clone, Debug)]
 pub struct ReadWriteLock {
     reader: Lock,
@@ -24,7 +24,7 @@ impl ReadWriteLock {
         &self.reader
     }
 
-    /// The exclusive side. A writer gets the lock when all who came earlier have left.
+    /// The exclusive side. A writer gets the lock when all earlier contenders have left the queue.
     #[must_use]
     pub const fn writer(&self) -> &Lock {
         &self.writer
@@ -50,7 +50,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// As [`lock`](Self::lock); [`Error::Config`] on Redis.
+    /// The errors of [`lock`](Self::lock); [`Error::Config`] on Redis.
     pub fn read_write_lock(&self, name: &str) -> Result<ReadWriteLock, Error> {
         self.read_write_lock_with(name, LockOptions::default())
     }
@@ -58,8 +58,8 @@ impl Client {
     /// ZooKeeper: the read/write lock of that name. Sends nothing.
     ///
     /// # Errors
-    /// As [`read_write_lock`](Self::read_write_lock); [`Error::Config`] for options that such a
-    /// lock does not have, and for the layout `plain`.
+    /// The errors of [`read_write_lock`](Self::read_write_lock); [`Error::Config`] for options that
+    /// such a lock does not have, and for the layout `plain`.
     pub fn read_write_lock_with(&self, name: &str, options: LockOptions) -> Result<ReadWriteLock, Error> {
         Ok(ReadWriteLock {
             reader: self.named(Kind::Reader, name, options.clone())?,
@@ -83,7 +83,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// As [`lock`](Self::lock); [`Error::Config`] on Redis.
+    /// The errors of [`lock`](Self::lock); [`Error::Config`] on Redis.
     pub fn election(&self, name: &str) -> Result<Lock, Error> {
         self.election_with(name, LockOptions::default())
     }
@@ -91,17 +91,17 @@ impl Client {
     /// ZooKeeper: the election of that name. Sends nothing.
     ///
     /// # Errors
-    /// As [`election`](Self::election); [`Error::Config`] for options that an election does not
-    /// have.
+    /// The errors of [`election`](Self::election); [`Error::Config`] for options that an election
+    /// does not have.
     pub fn election_with(&self, name: &str, options: LockOptions) -> Result<Lock, Error> {
         self.named(Kind::Election, name, options)
     }
 
     /// ZooKeeper: the semaphore of that name, with default options. Sends nothing. At most
-    /// `permits` contenders hold it at a time, and all of them have to give the same number. The
+    /// `permits` contenders hold it at a time, and all of them have to use the same number. The
     /// [fence](crate::Grant::fence) of a permit identifies it, and does not order permits.
-    /// Contenders take permits one after the other, so a [try](Lock::try_acquire) returns `None`
-    /// while another contender is taking one, even if there are more.
+    /// Contenders get permits one after the other. So a [try](Lock::try_acquire) returns `None`
+    /// while another contender is acquiring a permit, even if more permits are free.
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
@@ -118,7 +118,7 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// As [`lock`](Self::lock); [`Error::Config`] for zero permits, and on Redis.
+    /// The errors of [`lock`](Self::lock); [`Error::Config`] for zero permits, and on Redis.
     pub fn semaphore(&self, name: &str, permits: u32) -> Result<Lock, Error> {
         self.semaphore_with(name, permits, LockOptions::default())
     }
@@ -126,17 +126,17 @@ impl Client {
     /// ZooKeeper: the semaphore of that name. Sends nothing.
     ///
     /// # Errors
-    /// As [`semaphore`](Self::semaphore); [`Error::Config`] for options that a semaphore does not
-    /// have.
+    /// The errors of [`semaphore`](Self::semaphore); [`Error::Config`] for options that a semaphore
+    /// does not have.
     pub fn semaphore_with(&self, name: &str, permits: u32, options: LockOptions) -> Result<Lock, Error> {
         let raw = self.0.place.settings(Kind::Semaphore).with("name", name);
         self.contend(raw.with("permits", permits), name, options)
     }
 
     /// ZooKeeper: several locks at once, with default options: the client gets all of them or none.
-    /// Sends nothing. Multi-locks do not deadlock each other, whatever the order of the names.
-    /// Other contenders may acquire each of the locks as a [`lock`](Self::lock). A contender that
-    /// holds one of them and waits for another one (as Curator's `InterProcessMultiLock` does) can
+    /// Sends nothing. Multi-locks do not deadlock each other, in any order of the names. Other
+    /// contenders may acquire each of the locks as a [`lock`](Self::lock). A contender that holds
+    /// one of them and waits for another one (as Curator's `InterProcessMultiLock` does) can
     /// deadlock with a multi-lock. All locks of a grant have the same [fence](crate::Grant::fence).
     ///
     /// ```
@@ -149,8 +149,8 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// As [`lock`](Self::lock); [`Error::Config`] for no names, for more than 64, for a name that
-    /// is there twice, and on Redis.
+    /// The errors of [`lock`](Self::lock); [`Error::Config`] for no names, for more than 64, for a
+    /// name that occurs twice, and on Redis.
     pub fn multi_lock(&self, names: impl IntoIterator<Item = impl Into<String>>) -> Result<Lock, Error> {
         self.multi_lock_with(names, LockOptions::default())
     }
@@ -158,8 +158,8 @@ impl Client {
     /// ZooKeeper: several locks at once. Sends nothing.
     ///
     /// # Errors
-    /// As [`multi_lock`](Self::multi_lock); [`Error::Config`] for options that a multi-lock does
-    /// not have.
+    /// The errors of [`multi_lock`](Self::multi_lock); [`Error::Config`] for options that a
+    /// multi-lock does not have.
     pub fn multi_lock_with(
         &self,
         names: impl IntoIterator<Item = impl Into<String>>,

@@ -16,12 +16,12 @@ pub struct Lock {
     pub(super) what: Arc<What>,
 }
 
-/// What is locked, and how.
+/// A lock's name and settings.
 pub(super) struct What {
     pub(super) name: String,
-    /// The name as errors and grants show it.
+    /// The name in the form for errors and grants.
     pub(super) shown: Shown,
-    /// Settings before the check, for inspections.
+    /// The unchecked settings, for inspections.
     pub(super) raw: RawSettings,
     owner: Option<String>,
     settings: Settings,
@@ -50,19 +50,19 @@ impl Lock {
         })
     }
 
-    /// The name, as the program gave it. The names of a multi-lock are separated by commas.
+    /// The name, as the program passed it. The names of a multi-lock are separated by commas.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.what.name
     }
 
-    /// Waits until the client has the lock. On ZooKeeper contenders get it in the order in which
-    /// they came.
+    /// Waits until the client has the lock. On ZooKeeper, contenders get the lock in the order in
+    /// which they joined the queue.
     ///
     /// Dropping the future cancels the acquire. A future that a task keeps and does not poll (in a
     /// `select!` whose handler waits, or in a stream that no task reads) does not hold the lock for
-    /// long: the client releases a grant that no task has taken within half a lease, 10 s at most,
-    /// and the future contends again when it is polled. If the time of an
+    /// long. The client releases a grant that no task has taken within half a lease, 10 s at most,
+    /// and the future acquires again when it is polled. If the time limit of an
     /// [`acquire_within`](Self::acquire_within) has passed by then, the future tries once more.
     ///
     /// # Errors
@@ -73,11 +73,12 @@ impl Lock {
         self.acquire_with(AcquireTimeout::Forever).await
     }
 
-    /// Waits at most `limit` for the lock. Returns `None` if other contenders held it all the time.
+    /// Waits at most `limit` for the lock. Returns `None` if another contender still holds it at
+    /// the end of that time.
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire); [`Error::Config`] for a limit of zero;
-    /// [`Refusal::Unreachable`] if no server has answered.
+    /// The errors of [`acquire`](Self::acquire); [`Error::Config`] for a limit of zero;
+    /// [`Refusal::Unreachable`] if no server replied.
     pub async fn acquire_within(&self, limit: Duration) -> Result<Option<Grant>, Error> {
         let limit = positive(
             "timeout",
@@ -87,21 +88,21 @@ impl Lock {
         none_if_held(self.acquire_with(AcquireTimeout::For(limit)).await)
     }
 
-    /// Acquires the lock if no other contender holds it. Returns `None` if one does.
+    /// Acquires the lock if no other contender holds it; otherwise returns `None`.
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire); [`Refusal::Unreachable`] if no server has answered within 5
-    /// s.
+    /// The errors of [`acquire`](Self::acquire); [`Refusal::Unreachable`] if no server replies
+    /// within 5 s.
     pub async fn try_acquire(&self) -> Result<Option<Grant>, Error> {
         none_if_held(self.acquire_with(AcquireTimeout::Try).await)
     }
 
-    /// Waits until this candidate leads. It is [`acquire`](Self::acquire) under the name that
-    /// [elections](crate::Client::election) use. The grant is a term: the candidate leads until it
-    /// releases the grant or [loses](Grant::lost) it.
+    /// Waits until this candidate leads. This is the same as [`acquire`](Self::acquire), with the
+    /// word of [elections](crate::Client::election). The grant is a term: the candidate leads until
+    /// it releases the grant or [loses](Grant::lost) it.
     ///
     /// # Errors
-    /// As [`acquire`](Self::acquire).
+    /// The errors of [`acquire`](Self::acquire).
     pub async fn campaign(&self) -> Result<Grant, Error> {
         self.acquire().await
     }

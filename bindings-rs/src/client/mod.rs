@@ -1,4 +1,4 @@
-//! What a user sees: client, lock, grant.
+//! The public types: client, lock, grant.
 
 mod close;
 mod connect;
@@ -61,17 +61,18 @@ impl Client {
     /// ```
     ///
     /// # Errors
-    /// As [`lock`](Self::lock); [`Error::Config`] for options that such a lock does not have.
+    /// The errors of [`lock`](Self::lock); [`Error::Config`] for options that such a lock does not
+    /// have.
     pub fn lock_with(&self, name: &str, options: LockOptions) -> Result<Lock, Error> {
         self.named(Kind::Mutex, name, options)
     }
 
-    /// A lock of a kind that has a name.
+    /// Makes a lock of a kind that has a name.
     fn named(&self, kind: Kind, name: &str, options: LockOptions) -> Result<Lock, Error> {
         self.contend(self.0.place.settings(kind).with("name", name), name, options)
     }
 
-    /// A lock of any kind. `raw` has what the kind requires.
+    /// Makes a lock of any kind. `raw` has the settings that the kind requires.
     fn contend(&self, raw: RawSettings, name: &str, options: LockOptions) -> Result<Lock, Error> {
         self.0.engine.check_process()?;
         self.0.engine.check_open()?;
@@ -79,18 +80,18 @@ impl Client {
     }
 
     /// Ends all grants as lost and releases them, cancels all acquires, and waits at most 5 s for
-    /// the server's answers. After that, every grant of this client fails with [`Error::Lost`], and
-    /// its clones and locks with [`Misuse::Closed`](crate::Misuse::Closed). A connection that the
-    /// program gave to the client stays open.
+    /// the server's replies. After that, every grant of this client fails with [`Error::Lost`], and
+    /// its clones and locks with [`Misuse::Closed`](crate::Misuse::Closed). A connection of the
+    /// program stays open.
     ///
     /// The first call reports the result. Other calls, at the same time or later, on this client or
-    /// on a clone, wait for the first one and succeed. Dropping the future does not stop the
-    /// closing: the next call waits for it and reports.
+    /// on a clone, wait for the first one and succeed. Dropping the future does not stop the close:
+    /// the next call waits for it and reports the result.
     ///
     /// # Errors
-    /// [`Error::CleanupIncomplete`] with the number of contenders whose end the server has not
-    /// confirmed, or has refused: they end with their leases or the session.
-    /// [`Error::DriverFailed`] if the client library failed. [`Error::WrongProcess`] after a fork.
+    /// [`Error::CleanupIncomplete`] with the number of contenders whose end the server did not
+    /// confirm, or refused: they end with their leases or the session. [`Error::DriverFailed`] if
+    /// the client library failed. [`Error::WrongProcess`] after a fork.
     pub async fn close(&self) -> Result<(), Error> {
         let (engine, closing) = (&self.0.engine, &self.0.closing);
         engine.check_process()?;
@@ -105,7 +106,7 @@ impl Client {
         if let Some(failed) = engine.failure() {
             return Err(failed.into());
         }
-        // Without a count, the runtime was shut down, and the task with it.
+        // Without a count, the runtime was shut down together with the task.
         match left.unwrap_or_else(|| engine.left()) {
             0 => Ok(()),
             left => Err(Error::CleanupIncomplete { left }),

@@ -5,8 +5,8 @@ mod generated;
 
 use fencepost_core::{RawSettings, options::Value, zookeeper::Layout};
 
-/// Options of a lock. What is not given has the core's default. The core checks them when the client makes the lock: an
-/// option that a kind of lock or a server does not have is an [`Error::Config`](crate::Error::Config), never ignored.
+/// Options of a lock. Options that are not set have the core's defaults. The core checks them when the client makes the
+/// lock. If the kind of lock or the server does not have an option, this is an [`Error::Config`](crate::Error::Config).
 ///
 /// A lock without a queue, for a job that one process does and the others skip:
 ///
@@ -23,12 +23,11 @@ use fencepost_core::{RawSettings, options::Value, zookeeper::Layout};
 /// # client.close().await }
 /// ```
 ///
-/// A lock that its owner may acquire again. Each acquire gives a grant of its own, with the same fence, and sends
-/// nothing. The client releases the lock when the owner has released the last of them. While an owner waits for its
-/// first grant, its other acquires return [`Error::OwnerBusy`](crate::Error::OwnerBusy). An owner that holds the writer
-/// of a [read/write lock](crate::Client::read_write_lock) may acquire the reader, and becomes a reader when it has
-/// released the writer; an owner that holds the reader and acquires the writer gets
-/// [`Misuse::Upgrade`](crate::Misuse::Upgrade).
+/// A lock that its owner may acquire again. Each acquire returns another grant with the same fence, and sends nothing.
+/// The client releases the lock when the owner has released its last grant. While an owner waits for its first grant,
+/// its other acquires return [`Error::OwnerBusy`](crate::Error::OwnerBusy). An owner that holds the writer of a
+/// [read/write lock](crate::Client::read_write_lock) may acquire the reader. When it releases the writer, it becomes a
+/// reader. An owner that holds the reader and acquires the writer gets [`Misuse::Upgrade`](crate::Misuse::Upgrade).
 ///
 /// ```
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), fencepost::Error> {
@@ -56,13 +55,13 @@ impl LockOptions {
         Self { values: Vec::new() }
     }
 
-    /// ZooKeeper and `memory:`: the names of the contenders' nodes (Curator's). Programs with another library and the
-    /// same layout exclude each other. Contenders of another layout do not see ours: see
+    /// ZooKeeper and `memory:`: the names of the contenders' nodes (by default Curator's). Programs with different
+    /// libraries and the same layout exclude each other. Contenders of another layout ignore this client's nodes: see
     /// [`mixed_layouts`](crate::Grant::mixed_layouts). [`Layout::Plain`] is for locks, elections and multi-locks only.
     pub fn layout(self, layout: Layout) -> Self {
         let named = self.with("layout", layout.as_str());
         match layout {
-            // Kinds without the layout `plain` have no such option: the layout is the error there.
+            // Kinds without the layout `plain` do not have this option: there, the error names the layout.
             Layout::Plain { prefix } if prefix != "node_" => named.with("node_prefix", prefix),
             _ => named,
         }
@@ -73,7 +72,7 @@ impl LockOptions {
         self
     }
 
-    /// Adds them to the settings of a lock.
+    /// Adds the options to the settings of a lock.
     pub(super) fn add_to(self, mut raw: RawSettings) -> RawSettings {
         for (name, value) in self.values {
             raw.set(name, value);

@@ -1,4 +1,4 @@
-//! What the clones of a client share, with its locks and grants.
+//! The state that the clones of a client share, with its locks and grants.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -11,10 +11,10 @@ use fencepost_core::{
 use super::close::Closing;
 use crate::{Error, Shown, clock, drivers::memory, engine::Engine};
 
-/// How long a try waits for the server's first answer.
+/// How long a try waits for the server's first reply.
 const TRY_WITHIN: Duration = Duration::from_secs(5);
 
-/// What clones share.
+/// The shared state.
 pub(super) struct Shared {
     pub(super) engine: Arc<Engine>,
     pub(super) place: Place,
@@ -22,7 +22,7 @@ pub(super) struct Shared {
     pub(super) closing: Closing,
 }
 
-/// Where a client's locks lie.
+/// The place of a client's locks.
 #[derive(Clone, Debug)]
 pub(super) enum Place {
     /// In ZooKeeper's tree, below a prefix.
@@ -31,7 +31,7 @@ pub(super) enum Place {
         expect(dead_code, reason = "this build has no driver for it")
     )]
     ZooKeeper { prefix: String },
-    /// On a server inside the process, which stands for both.
+    /// On a server inside the process, which accepts the options of both.
     Memory(Arc<memory::Driver>),
     /// In Redis.
     #[cfg(feature = "redis")]
@@ -53,7 +53,7 @@ impl Place {
 }
 
 impl Shared {
-    /// Waits for a client's first connection; returns what is left of the acquire timeout.
+    /// Waits for a client's first connection. Returns the rest of the acquire timeout.
     pub(super) async fn when_connected(
         &self,
         shown: &Shown,

@@ -1,8 +1,8 @@
 //! Alarms at given times, and time limits.
 //!
-//! The client handles answers that have arrived before a timer that is late. When a program has kept its runtime busy,
-//! a timer fires before the runtime has read the answers that have arrived, or written the requests. So an alarm that
-//! is late first gives the I/O some time.
+//! The client handles replies that have arrived before it handles a late timer. If a program keeps its runtime busy, a
+//! timer may fire before the runtime has read the replies that have arrived, or written the requests. So a late alarm
+//! first waits some time for I/O.
 
 use core::{future::Future, mem, pin::pin, time::Duration};
 
@@ -10,29 +10,29 @@ use fencepost_core::Instant;
 
 use crate::clock;
 
-/// Tokio's timers stand still while the computer sleeps, leases do not: no sleep is longer than this.
+/// The longest sleep. Tokio's timers stop while the computer is suspended, but leases do not.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
 
-/// A runtime with nothing else to do wakes a timer sooner than this.
+/// An alarm with a greater delay is late: an idle runtime wakes a timer sooner.
 const LATE: Duration = Duration::from_millis(5);
 
-/// The longest time for I/O when an alarm fires late: it gets as long as the alarm is late, but not more. This is enough for a round trip to
-/// most servers, also on a busy machine.
+/// The longest wait of a late alarm for I/O. It waits as long as it is late, but not longer than this. This is enough
+/// for a round trip to most servers, also on a busy machine.
 const GRACE: Duration = Duration::from_millis(150);
 
 /// An alarm for one time after another.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
-    /// Until when I/O goes first, and for which late time.
+    /// The time of the late alarm, and the end of its wait for I/O.
     grace: Option<(Instant, Instant)>,
     /// When the present sleep ends.
     wakes: Option<Instant>,
-    /// For how long the runtime was too busy to wake the alarm.
+    /// How long the runtime was too busy to wake the alarm.
     starved: Duration,
 }
 
 impl Alarm {
-    /// Completes at that time, or never. A call that is dropped and made again goes on with the same grace.
+    /// Completes at that time, or never. If a call is dropped and repeated, the wait for I/O continues.
     pub(crate) async fn wait(&mut self, until: Option<Instant>) {
         let Some(until) = until else {
             self.wakes = None;
@@ -64,7 +64,7 @@ impl Alarm {
         }
     }
 
-    /// For how long the runtime was too busy to wake this alarm, since the last call.
+    /// How long the runtime was too busy to wake this alarm, since the last call.
     pub(super) fn take_starved(&mut self) -> Duration {
         mem::take(&mut self.starved)
     }

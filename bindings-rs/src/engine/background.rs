@@ -1,4 +1,4 @@
-//! A client's one background task: timers, notices of the server, and the work that other tasks have left behind.
+//! A client's one background task: timers, notices of the server, and jobs of other tasks.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -14,15 +14,15 @@ use super::{
 };
 use crate::clock;
 
-/// How long a closing client waits for the server's answers.
+/// How long a closing client waits for the server's replies.
 const CLEAN_UP_WITHIN: Duration = Duration::from_secs(5);
 
-/// Runs until the client has been closed; returns how many contenders it has to leave behind.
+/// Runs until the client is closed. Returns the number of contenders that are left on the server.
 pub(crate) fn run(
     engine: Arc<Engine>,
     connection: Arc<dyn ConnectionTask>,
 ) -> impl Future<Output = usize> + Send + 'static {
-    // Made here: a runtime may be shut down before it has polled the task for the first time.
+    // Made here, because a runtime may be shut down before it polls the task for the first time.
     let end = End(Arc::clone(&engine));
     async move {
         let _end = end;
@@ -53,7 +53,7 @@ async fn run_until_closed(engine: Arc<Engine>, connection: Arc<dyn ConnectionTas
         }
         let until = turn.until.into_iter().chain(closing).min();
         timed_out = false;
-        // Answers first: a timer that fires beside them is late.
+        // Replies come first: a timer that fires at the same time is late.
         tokio::select! {
             biased;
             Some((key, completed)) = commands.next() => commands.extend(engine.complete(Awaits::All, key, completed)),
@@ -69,7 +69,7 @@ async fn run_until_closed(engine: Arc<Engine>, connection: Arc<dyn ConnectionTas
     left
 }
 
-/// The task has ended, or its runtime was shut down: no caller may go on waiting.
+/// Ends all waiting calls when the task ends or its runtime is shut down.
 struct End(Arc<Engine>);
 
 impl Drop for End {

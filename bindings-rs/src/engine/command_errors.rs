@@ -6,7 +6,7 @@ use fencepost_core::{Cause, CommandId};
 
 use crate::Native;
 
-/// The latest errors, for the loss or refusal that they may lead to.
+/// The latest errors, for the losses or refusals that they may cause.
 #[derive(Debug, Default)]
 pub(super) struct CommandErrors<const MOST: usize>(VecDeque<(CommandId, Native)>);
 
@@ -18,7 +18,7 @@ impl<const MOST: usize> CommandErrors<MOST> {
         self.0.push_back((id, native));
     }
 
-    /// The error that a cause names, if it is still here.
+    /// The error of the command that a cause names, if it is still stored.
     pub(super) fn of(&self, cause: &Cause) -> Option<Native> {
         let wanted = cause.command?;
         let found = self.0.iter().rev().find(|(id, _)| *id == wanted);

@@ -1,4 +1,4 @@
-//! Waiting for the first connection.
+//! Waits for the first connection.
 
 use core::{
     future::{Future, poll_fn},
@@ -13,7 +13,7 @@ use super::{alarm::within, inputs::Engine};
 use crate::{Error, Refused};
 
 impl Engine {
-    /// Whether there has ever been a connection.
+    /// Whether there was a connection.
     pub(crate) fn is_connected(&self) -> bool {
         self.connected_once.load(Ordering::Acquire)
     }
@@ -38,7 +38,7 @@ impl Engine {
             }
         };
         let mut waiting = pin!(within(limit, first));
-        // Another executor may poll this, and the timer is tokio's.
+        // Another executor may poll this, but the timer needs tokio's runtime.
         let first = poll_fn(|cx| {
             let _inside = self.runtime.inside();
             waiting.as_mut().poll(cx)

@@ -1,10 +1,11 @@
-//! The ids of contenders: sixteen bytes each, which no other contender has.
+//! The ids of contenders: sixteen bytes each, unique for every contender.
 
 use fencepost_core::ContenderId;
 
 use crate::Error;
 
-/// Ids from the operating system's random source, fetched a few at a time: asking costs more than a step of a machine.
+/// Ids from the operating system's random source. They are fetched several at a time, because a system call costs more
+/// than a step of a machine.
 pub(crate) struct ContenderIds {
     bytes: [u8; Self::BATCH],
     used: usize,

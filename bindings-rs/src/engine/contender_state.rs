@@ -10,7 +10,7 @@ use tokio::sync::Notify;
 use super::{command_errors::CommandErrors, trace::Trace};
 use crate::{DriverFailed, Error, Lost, Native, Refused, Shown};
 
-/// What a contender is opened with.
+/// The arguments to open a contender.
 #[derive(Clone, Copy)]
 pub(crate) struct ContenderParams<'a> {
     pub(crate) lock: &'a Shown,
@@ -26,9 +26,9 @@ pub(crate) struct ContenderParams<'a> {
 pub(crate) struct SharedState {
     /// The lock's name.
     pub(crate) lock: Shown,
-    /// Whether it acquires for an owner: then its grant may have several holds.
+    /// Whether it acquires for an owner. If so, its grant may have several holds.
     pub(super) has_owner: bool,
-    /// Whether it is a claim: then a loss and the answers to its ends leave it open.
+    /// Whether it is a claim. If so, a loss or the results of its ends do not close it.
     pub(super) is_claim: bool,
     state: Mutex<ContenderState>,
     /// Notified after every change of `state`, never under a lock.
@@ -41,36 +41,36 @@ pub(crate) struct SharedState {
 pub(crate) struct ContenderState {
     /// The grant, with its present validity.
     pub(crate) grant: Option<Grant>,
-    /// The connection is gone at present.
+    /// The connection is lost at present.
     pub(crate) suspended: bool,
     /// A task has taken the grant.
     pub(crate) taken: bool,
-    /// The application has asked for the release.
+    /// The application has requested the release.
     pub(crate) releasing: bool,
-    /// Another client asks for the lock.
+    /// Another client has sent a revocation request.
     pub(crate) revoke_requested: bool,
-    /// The node of a foreign contender, which cannot see ours.
+    /// The node of a contender of another layout, which ignores this client's node.
     pub(crate) foreign_node: Option<String>,
     /// How often the grant was extended or confirmed.
     pub(crate) extensions: u64,
     /// The result of a downgrade.
     downgrade: Option<Result<(), Refused>>,
-    /// A downgrade has begun whose result no call has returned yet.
+    /// A downgrade has begun, and no call has returned its result yet.
     downgrading: bool,
-    /// A release has taken too long.
+    /// The server has not confirmed a release in time.
     pub(crate) unconfirmed: bool,
     /// A claim's grant has ended, and its end has not succeeded. The application may still end the claim.
     pub(crate) lost: Option<Lost>,
     /// The result of the end of a claim.
     pub(crate) answer: Option<Result<Answer, Error>>,
-    /// The end of a claim whose result no call has returned yet.
+    /// The last end of a claim, until a call has returned its result.
     ending: Option<Intent>,
-    /// How many ends of a claim have begun.
+    /// The number of ends of a claim that have begun.
     ends: u64,
     pub(crate) end: Option<End>,
-    /// No contender uses its machine any more, so its watches are of no use.
+    /// No contender uses its machine any more, so its watches are not needed.
     pub(super) unwatched: bool,
-    /// A machine has few commands in flight.
+    /// Few errors, because a machine has few commands in flight.
     errors: CommandErrors<8>,
 }
 
@@ -78,15 +78,15 @@ pub(crate) struct ContenderState {
 #[derive(Clone, Debug)]
 pub(crate) enum End {
     Released,
-    /// It was no contender, but a list of contenders.
+    /// It was an inspection, which found these contenders.
     Found(Vec<Found>),
-    /// It was no contender, but a request that has stored a record.
+    /// It was a single step, which has stored a record.
     Completed(Box<Record>),
-    /// The operation has had a result before.
+    /// The operation already had a result.
     Replayed(Box<Record>),
-    /// It was no contender, but a read of a record.
+    /// It was a read of a record.
     Looked(Option<Box<Record>>),
-    /// It was no contender, but a sweep, which has deleted so many records.
+    /// It was a sweep, which has deleted so many records.
     Swept(u64),
     Refused(Refused),
     Lost(Lost),
@@ -94,11 +94,11 @@ pub(crate) enum End {
     Failed(DriverFailed),
     /// The client was closed during the acquire or the release.
     Closed,
-    /// No task has taken the grant in time: the client has released it, and the acquire contends again.
+    /// No task has taken the grant in time: the client has released it, and the task acquires again.
     GivenBack,
 }
 
-/// What the server has done with a claim.
+/// The result of an end of a claim.
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     /// The claim has ended without a result.
@@ -130,7 +130,8 @@ impl SharedState {
         self.changed.notified()
     }
 
-    /// Wakes those who wait. To be called outside of all locks, as it runs their wakers and the program's subscriber.
+    /// Wakes the waiting tasks. The caller must hold no lock, because this calls their wakers and the program's
+    /// subscriber.
     pub(crate) fn wake(&self) {
         self.trace.report(&self.lock);
         self.changed.notify_waiters();
@@ -148,13 +149,13 @@ impl SharedState {
         }
     }
 
-    /// Remembers a client library's error for the loss or refusal that it may lead to.
+    /// Stores a client library's error for the loss or refusal that it may cause.
     pub(crate) fn keep_error(&self, id: CommandId, native: Native) {
         self.state().errors.push(id, native);
     }
 
-    /// Takes an event in. `last_error` is the connection's own last error, `find` looks for that of a command elsewhere. Returns whether the
-    /// contender has ended.
+    /// Handles an event. `last_error` is the last error of the connection, and `find` looks for the error of a command
+    /// elsewhere. Returns whether the contender has ended.
     pub(super) fn on_event(
         &self,
         event: Event,
@@ -185,7 +186,7 @@ impl SharedState {
                 let lost = Lost::caused(reason, cause, native).of(&self.lock);
                 self.trace.lost(&lost);
                 if self.is_claim {
-                    // A refusal that came just before has the details.
+                    // If a refusal came just before, it has the details.
                     state.answer.get_or_insert_with(|| Err(lost.clone().into()));
                     state.lost = Some(lost);
                 } else {
@@ -208,7 +209,7 @@ impl SharedState {
                 if self.is_claim && state.grant.is_some() {
                     state.answer = Some(Err(refused.into()));
                 } else if state.grant.is_some() && !state.releasing {
-                    // Not the acquire, and not the release: the grant stays as it was.
+                    // This is neither the acquire nor the release: the grant is unchanged.
                     state.downgrade = Some(Err(refused));
                 } else {
                     state.end = Some(End::Refused(refused));
@@ -228,7 +229,7 @@ impl SharedState {
             Event::Found { contenders } => state.end = Some(End::Found(contenders)),
             Event::RevokeRequested => state.revoke_requested = true,
             Event::MixedLayouts { node } => state.foreign_node = Some(node),
-            // The client has no use for a place in the queue. A later core may have more events.
+            // The client does not use the place in the queue. A later core may have more events.
             _ => {}
         }
         state.end.is_some()
@@ -242,12 +243,12 @@ impl SharedState {
         }
     }
 
-    /// No contender uses its machine any more. To be followed by a [`wake`](Self::wake), which ends the watches.
+    /// No contender uses its machine any more. The caller must then call [`wake`](Self::wake), which ends the watches.
     pub(super) fn unwatch(&self) {
         self.state().unwatched = true;
     }
 
-    /// The client is closed: a grant is lost with the reason of the close, and everything else ends.
+    /// Ends the contender, because the client is closed: a grant is lost, and an acquire or a release ends.
     pub(super) fn close(&self) {
         let mut state = self.state();
         if state.end.is_some() {
@@ -281,13 +282,14 @@ impl SharedState {
 }
 
 impl ContenderState {
-    /// The number of the end of a claim that is in progress, or whose success no call has returned yet, if it is this end.
+    /// The number of the last end of a claim, if it is this end, is in progress, or has succeeded and no call has
+    /// returned that yet.
     pub(super) fn running_end(&self, intent: &Intent) -> Option<u64> {
         let goes_on = !matches!(self.answer, Some(Err(_)));
         (goes_on && self.ending.as_ref() == Some(intent)).then_some(self.ends)
     }
 
-    /// The end of a claim begins. Returns its number.
+    /// Begins an end of a claim. Returns its number.
     pub(super) fn begin_end(&mut self, intent: Intent) -> u64 {
         self.answer = None;
         self.ending = Some(intent);
@@ -311,7 +313,7 @@ impl ContenderState {
         self.downgrading && !matches!(self.downgrade, Some(Err(_)))
     }
 
-    /// A downgrade begins.
+    /// Begins a downgrade.
     pub(super) fn begin_downgrade(&mut self) {
         self.downgrade = None;
         self.downgrading = true;
@@ -324,7 +326,7 @@ impl ContenderState {
         Some(done)
     }
 
-    /// The end of a claim has succeeded.
+    /// An end of a claim has succeeded.
     fn end_claim(&mut self, answer: Answer) {
         self.answer = Some(Ok(answer));
         self.lost = None;
@@ -346,7 +348,7 @@ impl ContenderState {
 }
 
 impl End {
-    /// The end as the error of a call that needed the contender.
+    /// The end, as the error of a call that needs the contender.
     pub(crate) fn error(&self) -> Error {
         match self {
             Self::Released
@@ -362,7 +364,7 @@ impl End {
         }
     }
 
-    /// The end as a loss, for those who wait for one.
+    /// The end, as a loss, for calls that wait for one.
     pub(crate) fn lost(&self) -> Lost {
         match self {
             Self::Lost(lost) => lost.clone(),

@@ -1,8 +1,8 @@
-//! Commands that are delegated to the task of their contender: that task awaits them itself, for a short time only.
+//! Commands that are delegated to the task of their contender: that task awaits them itself, but only for a short time.
 //!
 //! A task may stop polling a call of the client, for example while the handler of a `select!` waits for something else.
-//! If the task does not read the answer, it may hold a lock without knowing it. So the background task takes back a
-//! command that was delegated for longer, and awaits it.
+//! If the task does not read the reply, the client may hold a lock without knowing it. So after a time limit, the
+//! background task recalls delegated commands, and awaits them.
 
 use alloc::{
     collections::VecDeque,
@@ -20,8 +20,8 @@ use fencepost_core::{Instant, Key};
 
 use super::driver::{CommandFuture, Completed};
 
-/// How long commands are delegated to a task. This is far shorter than any session's timeout, because confirmations of the session may be
-/// among them.
+/// How long commands are delegated to a task. This is far shorter than any session timeout, because some of them may be
+/// confirmations of the session.
 const DELEGATED_FOR: Duration = Duration::from_millis(250);
 
 /// Commands that are delegated to a task.
@@ -56,7 +56,7 @@ impl DelegatedCommands {
         mem::take(&mut state.commands)
     }
 
-    /// Polls the commands in their order. Removes the first one that has an answer, and returns the answer.
+    /// Polls the commands in their order. Removes the first one that is complete, and returns its result.
     pub(super) fn answer(&self, cx: &mut Context<'_>) -> Option<(Key, Completed)> {
         let mut state = self.lock();
         let mut commands = state.commands.iter_mut().enumerate();
@@ -69,7 +69,7 @@ impl DelegatedCommands {
     }
 }
 
-/// The present delegations. Each lasts equally long, so they stand in the order in which they are recalled.
+/// The present delegations. All last equally long, so they are in the order in which they will be recalled.
 #[derive(Default)]
 pub(super) struct Delegations(VecDeque<(Instant, Weak<DelegatedCommands>)>);
 
@@ -79,7 +79,7 @@ impl Delegations {
             .push_back((now.plus(DELEGATED_FOR), Arc::downgrade(delegated)));
     }
 
-    /// When the next delegation is to be recalled.
+    /// The time to recall the next delegation.
     pub(super) fn due(&mut self) -> Option<Instant> {
         while let Some((due, delegated)) = self.0.front() {
             if delegated.strong_count() > 0 {

@@ -17,20 +17,20 @@ use crate::Native;
 
 /// Carries out commands with one client library.
 pub(crate) trait Driver: Send + Sync {
-    /// Starts a command. Where order matters it has been handed to the client library on return; elsewhere when it is first polled. Called
-    /// under the engine's lock, so it neither blocks nor calls back.
+    /// Starts a command. If the order matters, the client library has the command when this returns; otherwise, when
+    /// the future is first polled. The engine calls this under its lock, so this must not block or call the engine.
     fn start(&self, command: Command<Request>) -> BoxFuture<'static, Completed>;
 
-    /// Everything polled has been started, and the engine's lock is free.
+    /// The engine calls this without its lock, after it has started all commands of a poll.
     fn flush(&self) {}
 }
 
-/// Makes and watches a connection: run in the client's background task.
+/// Makes and watches a connection. It runs in the client's background task.
 pub(crate) trait ConnectionTask: Send + Sync {
-    /// Connects, reconnects, and passes the server's notices on. Ends when nothing will come any more.
+    /// Connects, reconnects, and passes the server's notices on. Ends when no more notices can come.
     fn run(self: Arc<Self>, sink: Arc<dyn Sink>) -> BoxFuture<'static, ()>;
 
-    /// Gives the connection up. One that was made for this client is closed when this ends, which is by `limit` if it can be.
+    /// Stops using the connection. If the driver made it, it is closed when this completes: by `limit`, if possible.
     fn finish(self: Arc<Self>, limit: Instant) -> BoxFuture<'static, ()>;
 }
 
@@ -39,10 +39,11 @@ pub(crate) trait Sink: Send + Sync {
     /// The connection is made.
     fn connected(&self);
 
-    /// The connection cannot be made, or is lost. The driver tries again.
+    /// The driver cannot connect, or has lost the connection. It retries.
     fn connection_failed(&self, native: Native);
 
-    /// The connection is refused, or is over for good: acquires are refused with this until there is one again.
+    /// The server has refused the connection, or the connection has ended for good. The client refuses acquires with
+    /// this reason until there is a connection again.
     fn rejected(&self, reason: Refusal, native: Native);
 
     /// The client library cannot carry out a call. A retry would fail in the same way, so everything ends at once.
@@ -52,11 +53,11 @@ pub(crate) trait Sink: Send + Sync {
     /// A notice of the server or of the connection.
     fn notice(&self, notice: Notice);
 
-    /// All commands in flight are in doubt: their connection is gone.
+    /// The outcome of all commands in flight is unknown: their connection has ended.
     #[cfg(feature = "zookeeper")]
     fn fail_in_flight(&self);
 
-    /// The hub has something to poll, because of another one on its server.
+    /// Another hub on the same server has caused outputs of this hub.
     fn wake(&self);
 }
 
@@ -66,7 +67,7 @@ pub(crate) enum Completed {
     Outcome {
         id: CommandId,
         outcome: Outcome,
-        /// The client library's error, if it gave one.
+        /// The client library's error, if any.
         native: Option<Native>,
         /// The watch that the command has set.
         watch: Option<BoxFuture<'static, Notice>>,

@@ -55,8 +55,8 @@ impl<'a> InFlight<'a> {
                     }
                     return look(&mut contender.state()).map_or(Poll::Pending, Poll::Ready);
                 };
-                // This task sees the effect of the answer at once. So it first stops waiting for changes: otherwise it would wake itself,
-                // and an idle thread might steal it.
+                // This task sees the effect of the reply at once. So it first stops waiting for changes: otherwise it
+                // would wake itself, and an idle thread might steal it.
                 changed.set(contender.changed());
                 let more = self.engine.complete(Awaits::Only(self.key), key, answer);
                 let left = delegated.put(more);

@@ -1,9 +1,9 @@
 //! The engine: a client's hub under its lock.
 //!
-//! Every input goes through [`Engine::put`]: one critical section passes it to the hub, polls all outputs, and hands
-//! commands to the client library in the order of the outputs. The outcomes are awaited outside of that section. The
+//! [`Engine::put`] handles every input: one critical section passes the input to the hub, polls all outputs, and passes
+//! commands to the client library in the order of the outputs. Tasks await the outcomes outside of that section. The
 //! task of a contender awaits the outcomes of that contender's commands (see [`InFlight`](super::in_flight::InFlight)),
-//! so an acquire needs no switch to another task. The background task awaits all others.
+//! so an acquire needs no switch to another task. The background task awaits all other outcomes.
 
 use alloc::sync::Arc;
 use core::{mem, sync::atomic::AtomicBool, time::Duration};
@@ -27,10 +27,10 @@ use crate::{Error, clock};
 
 /// A client's hub under its lock, and its driver.
 pub(crate) struct Engine {
-    /// Where it was made.
+    /// The process that made it.
     process: u32,
     pub(crate) runtime: Runtime,
-    /// Where its server is, for people.
+    /// The address of its server, for error texts.
     pub(super) at: String,
     pub(super) driver: Arc<dyn Driver>,
     state: Mutex<State>,
@@ -42,7 +42,7 @@ pub(crate) struct Engine {
     pub(super) connection_changed: Notify,
 }
 
-/// What tasks and finalizers leave to the background task.
+/// The jobs that tasks and destructors pass to the background task.
 #[derive(Default)]
 struct BackgroundJobs {
     commands: Vec<CommandFuture>,
@@ -71,7 +71,8 @@ impl Engine {
         })
     }
 
-    /// Fails in a fork of the process. It is called before anything is locked: another thread may hold the lock, and a fork has no other threads.
+    /// Fails in a fork of the process. Callers check this before they lock anything: a thread of the parent may have
+    /// held the lock, and the fork does not have that thread.
     pub(crate) fn check_process(&self) -> Result<(), Error> {
         if process::id() == self.process {
             Ok(())
@@ -88,7 +89,7 @@ impl Engine {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts an input in, and handles all its outputs. Returns the commands that the caller has to await.
+    /// Passes an input to the hub, and handles all outputs. Returns the commands that the caller has to await.
     pub(super) fn put<T>(
         &self,
         awaits: Awaits,
@@ -104,7 +105,7 @@ impl Engine {
             state.drain(&*self.driver, now, awaits, &mut drained);
             result
         };
-        // From here on wakers run, and no lock is held.
+        // From now on, wakers may run, and this holds no lock.
         self.driver.flush();
         for contender in drained.changed {
             contender.wake();
@@ -117,7 +118,7 @@ impl Engine {
         (result, drained.for_caller)
     }
 
-    /// Opens a contender, which acquires. The caller has to await the commands.
+    /// Opens a contender and begins its acquire. The caller has to await the commands.
     pub(crate) fn acquire(
         &self,
         params: ContenderParams<'_>,
@@ -127,7 +128,7 @@ impl Engine {
         let (opened, commands) = self.put(Awaits::Newest, |state, _now| {
             state.newest = None;
             if params.has_owner {
-                // A grant or acquire of the owner that was dropped before this call is over.
+                // This first closes grants or acquires of the owner that were dropped before this call.
                 let closing = mem::take(&mut self.jobs().closing);
                 closed = state.close_contenders(closing);
             }
@@ -159,22 +160,22 @@ impl Engine {
         }
     }
 
-    /// Gives an intent to a contender. The caller has to await the commands.
+    /// Passes an intent to a contender. The caller has to await the commands.
     pub(crate) fn intent(&self, key: Key, intent: Intent) -> (Result<(), Misuse>, Vec<CommandFuture>) {
         self.put(Awaits::Only(key), |state, now| state.intent(now, key, intent))
     }
 
-    /// Begins a downgrade, or joins it. The caller has to await the commands.
+    /// Begins a downgrade, or joins one in progress. The caller has to await the commands.
     pub(crate) fn downgrade(&self, key: Key) -> (Result<(), Misuse>, Vec<CommandFuture>) {
         self.put(Awaits::Only(key), |state, now| state.downgrade(now, key))
     }
 
-    /// Begins an end of a claim, or joins it. Returns its number.
+    /// Begins an end of a claim, or joins the same end if it is in progress. Returns its number.
     pub(crate) fn end_claim(&self, key: Key, intent: Intent) -> (Result<u64, Misuse>, Vec<CommandFuture>) {
         self.put(Awaits::Only(key), |state, now| state.end_claim(now, key, intent))
     }
 
-    /// Stores which commands a task awaits itself. The background task recalls them if the task takes too long.
+    /// Stores the commands that a task awaits itself. The background task recalls them if the task takes too long.
     pub(super) fn delegate(&self, delegated: &Arc<DelegatedCommands>) {
         let earlier = {
             let mut state = self.state();
@@ -188,14 +189,14 @@ impl Engine {
         }
     }
 
-    /// Has the background task await commands.
+    /// Lets the background task await commands.
     pub(crate) fn await_in_background(&self, commands: Vec<CommandFuture>) {
         self.jobs().commands.extend(commands);
         self.wake.notify_one();
     }
 
-    /// Closes the contender of a claim whose end the server has confirmed. The hub sends nothing then, so the background task
-    /// need not wake. A wake-up for each operation would cost 7 percent of its time on Redis.
+    /// Closes the contender of a claim whose end the server has confirmed. The hub then sends nothing, so the
+    /// background task need not wake up. A wake-up for each operation would cost 7 percent of its time on Redis.
     pub(crate) fn close_ended_claim(&self, key: Key) {
         let (closed, _) = self.put(Awaits::Nothing, |state, _now| {
             state.close_contenders(Vec::from([key]))
@@ -205,26 +206,27 @@ impl Engine {
         }
     }
 
-    /// Has the background task close a contender.
+    /// Lets the background task close a contender.
     pub(crate) fn close_in_background(&self, key: Key) {
         self.jobs().closing.push(key);
         self.wake.notify_one();
     }
 
-    /// Has the background task close the client: no clone, lock or grant of it is left.
+    /// Lets the background task close the client: no clone, lock or grant of it is left.
     pub(crate) fn close_client_in_background(&self) {
         self.jobs().close_client = true;
         self.wake.notify_one();
     }
 
-    /// The background task's turn: its jobs and, if its alarm has fired, timers. `starved`: for how long the runtime was
-    /// too busy to read answers.
+    /// The background task's turn: its jobs and, if its alarm has fired, timers. `starved` is how long the runtime was
+    /// too busy to read replies.
     pub(crate) fn run_background(&self, timed_out: bool, starved: Duration) -> Turn {
         let mut jobs = BackgroundJobs::default();
         let mut late = Vec::new();
         let mut recalled = Vec::new();
         let ((), more) = self.put(Awaits::All, |state, now| {
-            // The jobs are taken under the lock of the state, so an acquire finds a contender either among the jobs, or closed.
+            // This takes the jobs under the lock of the state, so an acquire finds a dropped contender either among the
+            // jobs, or closed.
             jobs = mem::take(&mut *self.jobs());
             late = state.close_contenders(mem::take(&mut jobs.closing));
             state.postpone_releases(starved);
@@ -257,23 +259,24 @@ impl Engine {
         }
     }
 
-    /// How many contenders the server has not answered for.
+    /// The number of contenders that still wait for a reply of the server.
     pub(crate) fn pending(&self) -> usize {
         self.state().hub.pending()
     }
 
-    /// How many contenders a closed client has to leave behind: the server has not answered for them, or still has their locks.
+    /// The number of contenders that a closed client leaves: they still wait for a reply of the server, or the server
+    /// still has their locks.
     pub(crate) fn left(&self) -> usize {
         let state = self.state();
         state.hub.pending().saturating_add(state.hub.unreleased())
     }
 }
 
-/// What the background task has to do next.
+/// The next work of the background task.
 pub(crate) struct Turn {
     pub(crate) commands: Vec<CommandFuture>,
     /// No clone, lock or grant of the client is left.
     pub(crate) close_client: bool,
-    /// There is nothing to do before that time.
+    /// The time of the next work.
     pub(crate) until: Option<Instant>,
 }

@@ -1,7 +1,7 @@
-//! What drives the hub: each file has one part of it.
+//! The engine drives the hub. Each file has one part of it.
 //!
-//! [`inputs`] is the engine itself: every input is one critical section, and [`state`] is what it guards. A task awaits
-//! the commands of its own contender ([`in_flight`]), and the background task does the rest ([`background`]).
+//! [`inputs`] is the engine itself: every input is one critical section, which guards [`state`]. A task awaits the
+//! commands of its own contender ([`in_flight`]), and the background task does the rest ([`background`]).
 
 pub(crate) mod alarm;
 pub(crate) mod background;

@@ -1,4 +1,4 @@
-//! The tokio runtime that a client was made in.
+//! The tokio runtime in which a client was made.
 
 use std::panic::{self, AssertUnwindSafe};
 
@@ -10,19 +10,19 @@ use crate::Error;
 pub(crate) struct Runtime(Handle);
 
 impl Runtime {
-    /// The runtime that the caller is in.
+    /// The runtime of the caller.
     ///
     /// # Errors
     /// [`Error::NoRuntime`] if there is none, or if it lacks timers.
     pub(crate) fn here() -> Result<Self, Error> {
         let handle = Handle::try_current().map_err(|_none| Error::NoRuntime)?;
-        // Tokio reports missing timers only by a panic. At this point nothing is locked, and nothing is half done.
+        // Tokio reports missing timers only by a panic. At this point, nothing is locked, and no work is incomplete.
         let timers = || drop(tokio::time::sleep(core::time::Duration::ZERO));
         panic::catch_unwind(timers).map_err(|_panic| Error::NoRuntime)?;
         Ok(Self(handle))
     }
 
-    /// The same for a client that makes connections: it needs a runtime that watches sockets, too.
+    /// The same for a client that makes connections: it needs a runtime with I/O, too.
     #[cfg(any(feature = "zookeeper", feature = "redis"))]
     pub(crate) fn with_sockets() -> Result<Self, Error> {
         let runtime = Self::here()?;
@@ -38,8 +38,8 @@ impl Runtime {
         Ok(runtime)
     }
 
-    /// Enters the runtime until the returned guard is dropped. The caller's task may be one of another executor, or of a runtime without
-    /// timers.
+    /// Enters the runtime until the returned guard is dropped. The caller's task may run on another executor, or on a
+    /// runtime without timers.
     pub(crate) fn inside(&self) -> EnterGuard<'_> {
         self.0.enter()
     }

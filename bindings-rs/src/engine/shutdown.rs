@@ -1,4 +1,4 @@
-//! How a client ends: closed, failed, or abandoned by its runtime.
+//! The end of a client: a close, a failure, or the end of its runtime.
 
 use alloc::sync::Arc;
 use core::mem;
@@ -18,7 +18,7 @@ impl Engine {
         self.state().check_open()
     }
 
-    /// The client library cannot carry out a call. A retry would fail in the same way, so everything ends at once.
+    /// Ends the client, because the client library cannot carry out a call and a retry would fail in the same way.
     pub(super) fn end_failed(&self, native: Native) {
         let failed = DriverFailed::new(native);
         self.state().failed.get_or_insert_with(|| failed.clone());
@@ -33,7 +33,7 @@ impl Engine {
         self.wake.notify_one();
     }
 
-    /// Why the client library could not be used, if that has ended the client.
+    /// The failure of the client library, if it has ended the client.
     pub(crate) fn failure(&self) -> Option<DriverFailed> {
         self.state().failed.clone()
     }
@@ -55,7 +55,7 @@ impl Engine {
         self.connection_changed.notify_waiters();
     }
 
-    /// The background task has ended, so no outcome or notice will come.
+    /// Ends the client, because its background task has ended, and no outcome or notice can come.
     pub(crate) fn abandon(&self) {
         {
             let mut state = self.state();
@@ -71,7 +71,8 @@ impl Engine {
         });
     }
 
-    /// Ends every contender without the server. `how` returns the end, given whether the contender had been granted.
+    /// Ends every contender without a request to the server. `how` returns the end; its argument is whether the
+    /// contender had a grant.
     fn end_all(&self, how: impl Fn(&SharedState, bool) -> End) {
         let contenders = {
             let mut state = self.state();

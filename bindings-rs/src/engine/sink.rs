@@ -1,4 +1,4 @@
-//! What drivers report to the engine: the outcomes of their commands, and the notices of their connections.
+//! Handles the reports of drivers: the outcomes of their commands, and the notices of their connections.
 
 use core::sync::atomic::Ordering;
 
@@ -12,7 +12,7 @@ use super::{
 use crate::{Native, Refused};
 
 impl Engine {
-    /// Takes the outcome of a command, or the event of a watch.
+    /// Handles the outcome of a command, or the event of a watch.
     pub(crate) fn complete(&self, awaits: Awaits, key: Key, completed: Completed) -> Vec<CommandFuture> {
         if let Completed::Fault(native) = completed {
             self.end_failed(native);
@@ -50,7 +50,7 @@ impl Sink for Engine {
 
     fn notice(&self, notice: Notice) {
         self.put(Awaits::Nothing, |state, _now| {
-            // A notice of a driver names only commands that it was given.
+            // A driver's notice names only commands that the driver got from the hub.
             let _accepted = state.hub.handle_notice(notice);
         });
     }

@@ -1,4 +1,4 @@
-//! What the engine's lock guards.
+//! The state that the engine's lock guards.
 
 use alloc::{collections::VecDeque, sync::Arc};
 use core::{pin::pin, time::Duration};
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{DriverFailed, Error, Native, Refused};
 
-/// Why a client is of no use whose runtime has ended.
+/// The error of a client whose runtime has ended.
 pub(super) const ABANDONED: &str =
     "the client's runtime was shut down: make the client in a runtime that lives as long";
 
@@ -35,48 +35,49 @@ pub(super) struct State {
     pub(super) contenders: SortedMap<Key, Arc<SharedState>>,
     /// The contender that was opened last.
     pub(super) newest: Option<Key>,
-    /// Commands without an outcome, with the contenders that were there when they were sent. They stand in the order in which they
-    /// were sent: a lost session settles them all.
+    /// Commands without an outcome, with the contenders that existed when they were sent. They are in the order in
+    /// which they were sent: a lost session ends all of them.
     pub(super) in_flight: SortedMap<CommandId, Option<Arc<SharedState>>>,
     /// The client library's latest errors on the commands of owners: the holds of a grant share them.
     owners_errors: CommandErrors<64>,
-    /// Releases, by the time when their callers stop waiting: each waits as long, so they stand in that order. Some are over.
+    /// Releases, with the time when their callers stop waiting. All wait equally long, so they are in that order. Some
+    /// have already ended.
     pub(super) releases: VecDeque<(Instant, Key)>,
     /// Commands that tasks await themselves, for a short time.
     pub(super) delegations: Delegations,
     pub(super) unclaimed: Unclaimed,
-    /// When the background task wakes by itself.
+    /// When the background task wakes up by itself.
     pub(super) armed: Option<Instant>,
     pub(super) seed: u64,
     pub(super) contender_ids: ContenderIds,
     pub(super) connection: ConnectionStatus,
     pub(super) closed: bool,
-    /// Its runtime has ended before it was closed.
+    /// The client's runtime has ended before the client was closed.
     pub(super) abandoned: bool,
-    /// Why the client library could not be used, if that has ended the client.
+    /// The failure of the client library, if it has ended the client.
     pub(super) failed: Option<DriverFailed>,
 }
 
-/// What is known of a connection.
+/// The status of a connection.
 #[derive(Default)]
 pub(super) struct ConnectionStatus {
-    /// Its last error, while it is not there.
+    /// The last error, while there is no connection.
     pub(super) last_error: Option<Native>,
-    /// Why waiting for it is of no use.
+    /// The refusal, if the client need not wait for a connection.
     pub(super) rejected: Option<Refused>,
 }
 
-/// Which commands the caller awaits itself. The rest goes to the background task.
+/// Which commands the caller awaits itself. The background task awaits the rest.
 #[derive(Clone, Copy)]
 pub(crate) enum Awaits {
     Nothing,
     Only(Key),
-    /// Those of the contender that has just been opened.
+    /// The commands of the contender that was just opened.
     Newest,
     All,
 }
 
-/// What polling all outputs has returned.
+/// The result of polling all outputs.
 #[derive(Default)]
 pub(super) struct Drained {
     pub(super) for_caller: Vec<CommandFuture>,
@@ -120,7 +121,7 @@ impl State {
         }
     }
 
-    /// Gives an intent to a contender.
+    /// Passes an intent to a contender.
     pub(super) fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
         let releases = intent == Intent::Release;
         self.hub.intent(key, intent)?;
@@ -134,7 +135,7 @@ impl State {
         Ok(())
     }
 
-    /// Begins a downgrade, or joins the one that is in progress: its call may have been cancelled.
+    /// Begins a downgrade, or joins one that is in progress, because its call may have been cancelled.
     pub(super) fn downgrade(&mut self, now: Instant, key: Key) -> Result<(), Misuse> {
         let contender = self.contenders.get(&key).cloned();
         if contender
@@ -184,7 +185,7 @@ impl State {
                     }
                 }
                 (key, Output::Event(event)) => {
-                    // The contender's own task looks as soon as this returns.
+                    // The contender's own task checks the state as soon as this returns.
                     let seen = match awaits {
                         Awaits::Only(own) => own == key,
                         Awaits::Newest => self.newest == Some(key),
@@ -196,7 +197,7 @@ impl State {
                     let until = self.earliest(wait.until);
                     let earlier = self.arm(now, until);
                     let done = self.closed && self.hub.pending() == 0;
-                    // The background task sees both before it sleeps.
+                    // The background task handles both before it sleeps.
                     drained.wake_background = (earlier || done) && !matches!(awaits, Awaits::All);
                     return;
                 }
@@ -206,8 +207,8 @@ impl State {
         }
     }
 
-    /// Makes the background task wake in time; returns whether it has to be woken now. It is not woken if its time has become too early, because
-    /// most timers of locks never fire.
+    /// Sets the time when the background task wakes up. Returns whether the caller has to wake it now. If the time
+    /// moves to a later one, the task still wakes up at the earlier time: most timers of locks never fire.
     pub(super) fn arm(&mut self, now: Instant, until: Option<Instant>) -> bool {
         let armed = self.armed.filter(|armed| *armed > now);
         let earlier = until.is_some_and(|until| armed.is_none_or(|armed| until < armed));
@@ -222,7 +223,7 @@ impl State {
         all.min()
     }
 
-    /// Stores an event in the state of its contender. `seen`: the task of the contender looks at once.
+    /// Stores an event in the state of its contender. `seen` means that the contender's task checks its state at once.
     fn on_event(&mut self, now: Instant, key: Key, event: Event, seen: bool) -> Option<Arc<SharedState>> {
         let contender = self.contenders.get(&key)?;
         if let Event::Acquired { grant } = &event
@@ -257,8 +258,8 @@ impl State {
         closed
     }
 
-    /// Closes a contender. The hub leaves a claim, because the operation may have run. Without a task that has taken
-    /// the claim, it has not.
+    /// Closes a contender. The hub leaves a claim, because the operation may have run. If no task has taken the claim,
+    /// the operation has not run, so this releases the claim.
     fn close_contender(&mut self, key: Key, contender: &SharedState) {
         if contender.is_claim && contender.is_unclaimed() {
             let _accepted = self.hub.intent(key, Intent::Release);
@@ -268,7 +269,7 @@ impl State {
         }
     }
 
-    /// Remembers a client library's error for the loss or refusal that it may lead to.
+    /// Stores a client library's error for the loss or refusal that it may cause.
     fn keep_error(&mut self, id: CommandId, contender: Option<&Arc<SharedState>>, native: Native) {
         if contender.is_none_or(|contender| contender.has_owner) {
             self.owners_errors.push(id, Arc::clone(&native));
@@ -278,8 +279,8 @@ impl State {
         }
     }
 
-    /// When the next caller of a release stops waiting. A finished release is removed here, after those before it: a search among thousands
-    /// of releases would cost as much as the release itself.
+    /// The time when the next caller of a release stops waiting. Finished releases are removed only here, from the
+    /// front of the queue: a search among thousands of releases would cost as much as the release itself.
     fn release_due(&mut self) -> Option<Instant> {
         while let Some((due, key)) = self.releases.front() {
             if self.contenders.contains_key(key) {
@@ -290,7 +291,8 @@ impl State {
         None
     }
 
-    /// The callers of releases wait longer: a program that was busy has read no answers and may not have sent the requests.
+    /// Lets the callers of releases wait longer: a busy program has read no replies, and may not have sent the
+    /// requests.
     pub(super) fn postpone_releases(&mut self, by: Duration) {
         for (due, _) in &mut self.releases {
             *due = due.plus(by);
@@ -310,7 +312,7 @@ impl State {
         given
     }
 
-    /// Takes the outcome of a command, or the event of a watch. Returns the watch that is to be awaited next.
+    /// Handles the outcome of a command, or the event of a watch. Returns the watch to await next.
     pub(super) fn complete(&mut self, key: Key, completed: Completed) -> Option<CommandFuture> {
         match completed {
             Completed::Outcome {
@@ -334,7 +336,8 @@ impl State {
                         },
                     });
                 if let Err(misuse) = self.hub.handle_outcome(id, outcome) {
-                    // A reply of the wrong shape: the command counts as unknown, and this is why.
+                    // The reply has the wrong shape: the command's outcome counts as unknown, and this error is the
+                    // reason.
                     self.keep_error(id, contender.as_ref().and_then(Option::as_ref), Arc::new(misuse));
                 }
                 watch
@@ -349,8 +352,9 @@ impl State {
     }
 }
 
-/// Awaits a watch for as long as its machine needs it: a watch that is dropped is removed from the server. If the machine still serves
-/// other holds of an owner when its own contender ends, the watch is on the grant's node, and ends with that.
+/// Awaits a watch as long as its machine needs it: the library removes a dropped watch from the server. If the
+/// contender ends while its machine still serves other holds of an owner, the watch is on the grant's node, and ends
+/// with that node.
 async fn until_unwatched(watch: BoxFuture<'static, Notice>, contender: Arc<SharedState>) -> Completed {
     let needless = |state: &ContenderState| state.unwatched.then_some(());
     let over = pin!(contender.until(needless));

@@ -1,8 +1,9 @@
-//! What a contender reports to `tracing`: a span for its wait, one for its hold, and events in them.
+//! The reports of a contender to `tracing`: a span for its wait, one for its hold, and events in them.
 //!
-//! A subscriber is code of the program. So the client queues what happens under its lock, and reports it when it has
-//! unlocked. A panic of the subscriber would end the task in which the client reports: its background task, which renews
-//! all grants, or an acquire that has just got its lock. So the client catches it, and reports no more of the contender.
+//! A subscriber is code of the program. So the client queues its reports while it holds its lock, and passes them on
+//! after it has unlocked. A panic of the subscriber would end the task in which the client reports: its background
+//! task, which renews all grants, or an acquire that has just got its lock. So the client catches the panic, and
+//! reports nothing more about this contender.
 
 use alloc::collections::VecDeque;
 use core::mem;
@@ -31,15 +32,15 @@ pub(crate) struct Trace(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     phase: Phase,
-    /// What the client has not reported yet.
+    /// The items that the client has not reported yet.
     news: VecDeque<News>,
-    /// Whether a thread is reporting the queue, in the order in which things happened.
+    /// Whether a thread is reporting the queue. Only one thread does so at a time, to keep the order.
     reporting: bool,
 }
 
 #[derive(Debug, Default)]
 enum Phase {
-    /// It has not begun, or has ended.
+    /// There is no span: the contender has not begun, or has ended.
     #[default]
     None,
     Wait {
@@ -64,12 +65,12 @@ enum News {
     MixedLayouts(String),
     Lost(Lost),
     Refused(Refused),
-    /// It has ended in this way.
+    /// The contender has ended in this way.
     Ended(&'static str),
 }
 
 impl Trace {
-    /// The acquire begins, in the program's present span. Outside of all locks.
+    /// Begins the wait, in the program's present span. The caller holds no lock.
     pub(crate) fn begin(&self, subject: &Shown) {
         let wait = || Phase::Wait {
             span: debug_span!(target: WAIT, "fencepost.wait", of = subject.of(), name = subject.as_str()),
@@ -80,7 +81,7 @@ impl Trace {
         self.report(subject);
     }
 
-    /// Keeps an event. Losses and refusals are kept as the client's errors.
+    /// Queues an event. For losses and refusals, the client queues its error instead.
     pub(super) fn event(&self, event: &Event) {
         let news = match event {
             Event::Queued { ahead } => News::Queued(*ahead),
@@ -106,7 +107,7 @@ impl Trace {
         self.keep(News::Refused(refused.clone()));
     }
 
-    /// Keeps an end without an event.
+    /// Queues an end without an event.
     pub(super) fn end(&self, end: &End) {
         self.keep(match end {
             End::Lost(lost) => News::Lost(lost.clone()),
@@ -117,7 +118,7 @@ impl Trace {
         });
     }
 
-    /// Reports what has been kept. Outside of all locks.
+    /// Reports the queued items. The caller holds no lock.
     pub(super) fn report(&self, subject: &Shown) {
         let mut state = self.state();
         while !state.reporting && !matches!(state.phase, Phase::None) {
@@ -157,7 +158,7 @@ impl Phase {
         let _panic = unless_panic(|| drop(self));
     }
 
-    /// Reports one item. Returns the phase after it, if it is another one.
+    /// Reports one item. Returns the next phase, if the phase changes.
     fn after(&self, news: &News, subject: &Shown) -> Option<Self> {
         let (of, name) = (subject.of(), subject.as_str());
         match (self, news) {
@@ -171,7 +172,7 @@ impl Phase {
             (Self::Wait { span, since, .. }, News::Refused(refused)) => {
                 let (waited_ms, reason) = (millis(*since), refused.reason().name());
                 match refused.reason() {
-                    // Another contender holds it: nothing is wrong.
+                    // Another contender holds the lock, which is not a fault.
                     Refusal::Timeout | Refusal::NotAvailable | Refusal::InProgress => {
                         debug!(target: WAIT, parent: span, of, name, reason, waited_ms, "{refused}");
                     }

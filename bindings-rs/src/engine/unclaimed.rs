@@ -11,22 +11,22 @@ use fencepost_core::{Grant, Instant, Key};
 
 use super::contender_state::SharedState;
 
-/// The longest time, where a lease is long or there is none.
+/// The longest time, for a long lease or without a lease.
 const AT_MOST: Duration = Duration::from_secs(10);
 
-/// Unclaimed grants, by the time when they are given back.
+/// Unclaimed grants, by the time when the client releases them.
 #[derive(Default)]
 pub(super) struct Unclaimed(BTreeMap<(Instant, Key), Arc<SharedState>>);
 
 impl Unclaimed {
-    /// A grant has come while no task was waiting for it.
+    /// Adds a grant that no task was waiting for.
     pub(super) fn granted(&mut self, now: Instant, key: Key, contender: &Arc<SharedState>, grant: &Grant) {
         let half = grant.remaining(now).map_or(AT_MOST, |lease| lease / 2);
         self.0
             .insert((now.plus(half.min(AT_MOST)), key), Arc::clone(contender));
     }
 
-    /// When the next one is given back.
+    /// The time to release the next one.
     pub(super) fn due(&mut self) -> Option<Instant> {
         while let Some(first) = self.0.first_entry() {
             let settled = {
@@ -41,7 +41,7 @@ impl Unclaimed {
         None
     }
 
-    /// Takes out the next one that has waited for too long.
+    /// Removes the next grant that has waited too long.
     pub(super) fn take_due(&mut self, now: Instant) -> Option<(Key, Arc<SharedState>)> {
         let first = self.0.first_entry()?;
         if first.key().0 > now {

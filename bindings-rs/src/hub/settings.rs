@@ -25,7 +25,7 @@ pub fn redis_string(name: &str, ttl: Duration) -> Result<Settings, ConfigError> 
     )
 }
 
-/// Whole microseconds, saturating: the settings' own check refuses a duration that is too long.
+/// Whole microseconds. The conversion saturates: the check of the settings refuses a duration that is too long.
 pub(crate) fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! What the layer answers by itself, and what a status of the handler means for the claim.
+//! The responses of the layer itself, and the end of the claim for each status of the handler.
 
 use core::time::Duration;
 
@@ -18,41 +18,40 @@ const UNKNOWN_WAIT: u64 = 30;
 pub enum End {
     /// The response is the result: a retry gets it.
     Complete,
-    /// Nothing has happened: a retry runs the handler.
+    /// The handler had no effect: a retry runs it.
     Release,
-    /// The outcome is unknown: a retry gets what the scope's
-    /// [policy](crate::IdempotencyOptions::on_lease_end) says.
+    /// The outcome is unknown: the scope's [policy](crate::IdempotencyOptions::on_lease_end) decides what a retry gets.
     Leave,
 }
 
 impl End {
-    /// That of a status. `ends` are the program's exceptions; the last one counts.
+    /// The end for a status. `ends` are the program's exceptions; the last one counts.
     pub(super) fn of(status: StatusCode, ends: &[(StatusCode, Self)]) -> Self {
         if let Some((_, given)) = ends.iter().rev().find(|(of, _)| *of == status) {
             return *given;
         }
         match status.as_u16() {
             307 | 308 | 401 | 403 | 409 | 425 | 429 => Self::Release,
-            // A response below 200 is no final one, and cannot be stored. The whole request is here before the handler
-            // runs, so a 408 says that a timeout has ended a handler half-way: that of tower-http does.
+            // A status below 200 is not final, and cannot be stored. The layer has the whole request before the handler
+            // runs, so a 408 means that a timeout (of tower-http, for example) has ended the handler before its end.
             0..200 | 408 | 500.. => Self::Leave,
             _ => Self::Complete,
         }
     }
 }
 
-/// What the layer answers by itself.
+/// A response of the layer itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Answer {
     Problem(&'static Problem),
-    /// The operation runs. Perhaps its lease ends after so long.
+    /// The operation is running. The duration is its remaining lease, if known.
     InProgress(Option<Duration>),
-    /// A status alone.
+    /// Only a status.
     Status(StatusCode),
 }
 
 impl Answer {
-    /// An error of the program: what a server answers after one.
+    /// The response to an error of the program.
     pub(super) const FAILED: Self = Self::Status(StatusCode::INTERNAL_SERVER_ERROR);
 
     pub(super) fn response(self) -> Response<Body> {

@@ -18,8 +18,8 @@ pub(super) type BodyError = Box<dyn StdError + Send + Sync>;
 
 type Polled = Poll<Option<Result<Frame<Bytes>, BodyError>>>;
 
-/// The body of a request as a handler behind the layer gets it, and of the response that the layer returns. It stands
-/// for that of any server or framework.
+/// The body of the request that the layer passes to a handler, and of the response that the layer returns. It wraps the
+/// body of any server or framework.
 pub struct Body(Pin<Box<dyn AnyBody>>);
 
 /// A body of any type, with its data in [`Bytes`].
@@ -37,7 +37,7 @@ where
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Polled {
         let polled = ready!(self.poll_frame(context));
         let in_bytes = polled.map(|frame| match frame {
-            // Without a copy, if they are Bytes.
+            // This does not copy if the data are Bytes.
             Ok(frame) => Ok(frame.map_data(|mut data| data.copy_to_bytes(data.remaining()))),
             Err(error) => Err(error.into()),
         });
@@ -63,7 +63,7 @@ impl Body {
         Self(Box::pin(body))
     }
 
-    /// A body that is known as a whole.
+    /// A body whose bytes are all known.
     pub(super) fn whole(bytes: Bytes) -> Self {
         Self::new(Full::new(bytes))
     }
@@ -73,7 +73,7 @@ impl Body {
         Self::new(Frames(frames.into_iter().collect()))
     }
 
-    /// An empty body from which no server concludes a length.
+    /// An empty body that has no known length, so that the server sets no `Content-Length`.
     pub(super) fn of_unknown_size() -> Self {
         Self::new(UnknownSize)
     }
@@ -117,7 +117,7 @@ impl http_body::Body for Body {
     }
 }
 
-/// Frames that are here already.
+/// Frames that have already arrived.
 struct Frames(VecDeque<Result<Frame<Bytes>, BodyError>>);
 
 impl http_body::Body for Frames {
@@ -150,12 +150,12 @@ impl http_body::Body for UnknownSize {
     }
 }
 
-/// How many bytes of data a frame has.
+/// The number of bytes of data in a frame.
 pub(super) fn size_of_data(frame: &Frame<Bytes>) -> u64 {
     frame.data_ref().map_or(0, |data| data.len() as u64)
 }
 
-/// What a task sends of a body. Without the end, the body is not complete.
+/// A part of a body, from a task. Without `End`, the body is incomplete.
 pub(super) enum Piece {
     Frame(Frame<Bytes>),
     Failed(BodyError),

@@ -11,7 +11,7 @@ pub(super) const TOKEN_FIELD: &str = "idempotency-token";
 /// The longest key or token, in bytes.
 const LONGEST: usize = 255;
 
-/// The key of the lines of a request's header. `None`: it is malformed.
+/// The key in the lines of a request's header; `None` if it is malformed.
 pub(super) fn key_of(lines: &[&[u8]]) -> Option<String> {
     let value = lines.join(&b", "[..]);
     let key = match trimmed(&value) {
@@ -43,7 +43,7 @@ fn has_length(text: &str) -> bool {
     (1..=LONGEST).contains(&text.len())
 }
 
-/// Without spaces and tabs at both ends.
+/// Removes spaces and tabs at both ends.
 pub(super) fn trimmed(mut value: &[u8]) -> &[u8] {
     while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
         value = rest;
@@ -51,7 +51,7 @@ pub(super) fn trimmed(mut value: &[u8]) -> &[u8] {
     value
 }
 
-/// The form token of a header or a field. `None`: it is malformed.
+/// The form token of a header or a field; `None` if it is malformed.
 pub(super) fn token_of(line: &[u8]) -> Option<String> {
     let is_sound = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     let token = Some(trimmed(line)).filter(|token| token.iter().all(is_sound))?;
@@ -75,7 +75,7 @@ fn in_form(text: &[u8]) -> Vec<u8> {
     unquoted(&spaced.collect::<Vec<_>>())
 }
 
-/// Each `%` that two hexadecimal digits follow is replaced by the byte that they name.
+/// Replaces each `%` with two hexadecimal digits by the byte that the digits name.
 fn unquoted(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -121,7 +121,7 @@ pub(super) fn token_key(token: &str) -> String {
     format!("http-token:1:{token}")
 }
 
-/// To whom a form token is issued.
+/// The binding of a form token to a tenant.
 pub(super) fn binding_of(tenant: &str) -> [u8; 32] {
     Sha256::digest(tenant).into()
 }
@@ -130,7 +130,7 @@ pub(super) fn binding_of(tenant: &str) -> [u8; 32] {
 pub(super) struct Fingerprints(Hmac<Sha256>);
 
 impl Fingerprints {
-    /// With this secret. `None`: the secret has a length that no HMAC takes.
+    /// Makes fingerprints with this secret; `None` if HMAC does not accept its length.
     pub(super) fn new(secret: &[u8]) -> Option<Self> {
         Hmac::new_from_slice(secret).ok().map(Self)
     }

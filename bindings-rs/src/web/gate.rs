@@ -1,4 +1,4 @@
-//! Claims the operation of a request, or finds the answer that the request gets without running.
+//! Claims the operation of a request, or finds the response for a request that does not run.
 
 use alloc::sync::Arc;
 
@@ -26,18 +26,18 @@ const TOKEN: HeaderName = HeaderName::from_static("idempotency-token");
 const URLENCODED: &str = "application/x-www-form-urlencoded";
 const GRPC: &str = "application/grpc";
 
-/// What a request gets.
+/// The decision about a request.
 pub(super) enum Entry {
-    /// The handler, without a claim.
+    /// Runs the handler without a claim.
     Pass(Request<Body>),
-    /// The handler without protection: the store is away.
+    /// Runs the handler without protection, because the store is unavailable.
     Unprotected(Request<Body>),
-    /// The handler, with a claim.
+    /// Runs the handler with a claim.
     Run(Claim, Request<Body>),
     Answer(Response<Body>),
 }
 
-/// What names the operation of a request.
+/// The key or token of a request.
 enum Named {
     Key(String),
     Token(String),
@@ -53,7 +53,7 @@ impl Settings {
     async fn admit(&self, request: Request<Body>) -> Result<Entry, Answer> {
         let (parts, body) = request.into_parts();
         if parts.extensions.get::<Arc<Claim>>().is_some() {
-            // This layer is around the handler twice.
+            // The program has put this layer around the handler twice.
             return Ok(Entry::Pass(Request::from_parts(parts, body)));
         }
         let uri = (self.original_uri)(&parts).unwrap_or_else(|| parts.uri.clone());
@@ -64,7 +64,7 @@ impl Settings {
         if !self.methods.contains(&parts.method) || !(self.covers)(&parts) {
             return Ok(Entry::Pass(Request::from_parts(parts, body)));
         }
-        // Only the body says whether a form has a token.
+        // Only the body shows whether a form has a token.
         let has_form = self.has_tokens && !parts.headers.contains_key(TOKEN) && is_form(&parts.headers);
         let mut named = None;
         if !has_form {
@@ -122,13 +122,13 @@ impl Settings {
         Ok(tenant)
     }
 
-    /// The answer to a request that the program should not have sent through the layer as it is, and a report of why.
+    /// Reports an error of the program, and returns the response to the request.
     fn failed(&self, error: &Error) -> Answer {
         self.report("a request was refused", error);
         Answer::FAILED
     }
 
-    /// What names the operation of a request. `token` was in its body. `None`: the request passes through.
+    /// The key or token of a request. `token` was in its body. `None` means that the request passes through.
     fn named(&self, headers: &HeaderMap, token: Option<Vec<u8>>) -> Result<Option<Named>, Answer> {
         let in_header = self.has_tokens.then(|| lines(headers, &TOKEN));
         let in_header = in_header.filter(|lines| !lines.is_empty());
@@ -157,7 +157,7 @@ impl Settings {
         }
         let mut whole = BytesMut::new();
         while let Some(frame) = body.frame().await {
-            // A client that hangs up half-way gets no answer. A layer outside of this one may have a limit, too.
+            // A client that disconnects early gets no response. An outer layer may have a limit, too.
             let frame = frame.map_err(|error| match is_limit(&error) {
                 true => TOO_LARGE,
                 false => Answer::Status(StatusCode::BAD_REQUEST),
@@ -197,7 +197,7 @@ impl Settings {
         }
     }
 
-    /// What a refused request gets, and a report of why.
+    /// Returns the response to a refused request, and reports the reason.
     fn refuse(&self, what: &str, error: &Error, refused: &Refused) -> Answer {
         match refused {
             Refused::Answer(answer) => *answer,
@@ -213,7 +213,7 @@ impl Settings {
     }
 }
 
-/// What a failed claim is.
+/// The kind of a failed claim.
 enum Refused {
     Answer(Answer),
     StoreAway,
@@ -246,7 +246,7 @@ fn lines<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Vec<&'a [u8]> {
     values.map(http::HeaderValue::as_bytes).collect()
 }
 
-/// What `Content-Length` announces.
+/// The value of `Content-Length`.
 pub(super) fn length_of(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
@@ -261,8 +261,8 @@ fn kind_of(headers: &HeaderMap) -> Option<&str> {
     Some(given.split(';').next()?.trim())
 }
 
-/// Refuses gRPC, and its forms for the web. The status of such a call is in trailers, or in a header of its own. A
-/// record has neither: a call that has failed would count as done, and no retry would get a status.
+/// Refuses gRPC, and gRPC-Web. The status of such a call is in trailers, or in a special header. A record stores
+/// neither: a failed call would count as done, and no retry would get a status.
 fn check_kind(headers: &HeaderMap) -> Result<(), Error> {
     let kind = kind_of(headers).unwrap_or_default();
     if kind

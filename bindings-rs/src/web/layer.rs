@@ -42,11 +42,11 @@ pub struct IdempotencyLayer(Arc<Settings>);
 impl IdempotencyLayer {
     /// Begins the settings of a layer.
     ///
-    /// - `scope` gives the tenant or session of a request, whose keys these are. Take it from what has been
-    ///   authenticated: a replay comes before the handler's own checks. If it gives `None` or an empty text, the
-    ///   handler does not run, and the response is 500.
-    /// - `secret` is the key of the fingerprints, 16 bytes at least. All servers that are to replay each other have the
-    ///   same. [`older_secrets`](IdempotencyLayerBuilder::older_secrets) are accepted, too.
+    /// - `scope` returns the tenant or session to which a request's key belongs. Use authenticated data, because the
+    ///   layer replays a response before the handler's own checks. If it returns `None` or an empty text, the handler
+    ///   does not run, and the response is 500.
+    /// - `secret` is the key of the fingerprints, 16 bytes at least. Servers that replay each other's responses must
+    ///   have the same secret. The layer also accepts [`older_secrets`](IdempotencyLayerBuilder::older_secrets).
     pub fn builder<T: Into<Option<String>>>(
         operations: Idempotency,
         scope: impl Fn(&Parts) -> T + Send + Sync + 'static,
@@ -59,9 +59,9 @@ impl IdempotencyLayer {
         Self(Arc::new(settings))
     }
 
-    /// Completes when no handler runs that has a claim. A handler goes on when its client has hung up, and then no
-    /// connection shows that it runs. So wait for this after the server has stopped, and before the runtime ends:
-    /// a handler that is still running then leaves its claim. [`tokio::time::timeout`] limits the wait.
+    /// Completes when no handler with a claim runs. A handler continues when its client has disconnected, and then no
+    /// connection shows that it runs. So wait for this after the server has stopped, and before the runtime ends: if
+    /// the runtime ends first, a running handler leaves its claim. [`tokio::time::timeout`] limits the wait.
     pub async fn idle(&self) {
         // The sender lives as long as the layer.
         let _ = self.0.running.subscribe().wait_for(|running| *running == 0).await;
@@ -85,7 +85,7 @@ impl<S> Layer<S> for IdempotencyLayer {
     }
 }
 
-/// The service that [`IdempotencyLayer`] makes of another one.
+/// The service that [`IdempotencyLayer`] puts around another service.
 #[derive(Clone)]
 pub struct IdempotencyService<S> {
     inner: S,
@@ -119,7 +119,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // The clone need not be ready.
+        // The clone may not be ready, so the clone replaces `self.inner`, and this call uses the ready one.
         let other = self.inner.clone();
         let mut inner = mem::replace(&mut self.inner, other);
         let settings = Arc::clone(&self.settings);

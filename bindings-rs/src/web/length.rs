@@ -1,4 +1,4 @@
-//! How long the body of a response is to be.
+//! The expected length of a response's body.
 
 use http::{Method, StatusCode, response::Parts};
 use http_body::Body as _;
@@ -8,12 +8,12 @@ use super::{
     gate::length_of,
 };
 
-/// How long the body of a response is to be.
+/// The expected length of a response's body.
 #[derive(Clone, Copy)]
 pub(super) struct Length {
-    /// What `Content-Length` announces, or the body itself.
+    /// The length in `Content-Length`, or the exact length of the body.
     pub(super) announced: Option<u64>,
-    /// Whether the header announces what is not sent, as in an answer to HEAD.
+    /// Whether no body is sent in spite of the header, as in a response to HEAD.
     has_no_body: bool,
 }
 
@@ -26,14 +26,14 @@ impl Length {
         }
     }
 
-    /// Whether a body is held back until it is stored, after so many bytes. One that is longer than announced is not:
-    /// its client gets no more than was announced, and a replay would give it all.
+    /// Whether the layer still holds the body back until it is stored, after so many bytes. It does not hold a body
+    /// back that is longer than announced: the client gets only the announced bytes, but a replay would return all.
     pub(super) fn is_held(self, size: u64, most: u64) -> bool {
         self.announced
             .is_some_and(|announced| size <= announced && announced <= most)
     }
 
-    /// Whether these are all bytes that were announced.
+    /// Whether these are all announced bytes.
     pub(super) fn is_reached(self, size: u64) -> bool {
         self.announced.is_some_and(|announced| size >= announced)
     }

@@ -1,4 +1,4 @@
-//! A handler that has a claim.
+//! Runs a handler with a claim.
 
 use alloc::sync::Arc;
 use core::any::Any;
@@ -21,13 +21,13 @@ use super::{
 };
 use crate::{Claim, Completion, Error, Misuse};
 
-/// Why a handler has given no response.
+/// The reason why a handler returned no response.
 enum Failure<E> {
     Error(E),
     Panic(Box<dyn Any + Send>),
 }
 
-/// Runs a handler in a task of its own, which goes on if the caller is dropped.
+/// Runs a handler in a separate task, which continues if the caller is dropped.
 pub(super) async fn run<S, R>(
     settings: Arc<Settings>,
     mut inner: S,
@@ -70,14 +70,14 @@ where
     match response.await {
         Ok(Ok(response)) => Ok(response),
         Ok(Err(Failure::Error(error))) => Err(error),
-        // As without the layer.
+        // The server gets the panic, as without the layer.
         Ok(Err(Failure::Panic(panic))) => resume_unwind(panic),
         // The runtime was shut down.
         Err(_) => Ok(Answer::FAILED.response()),
     }
 }
 
-/// In the span of the caller, as without the layer.
+/// Runs in the span of the caller, as without the layer.
 #[cfg(feature = "tracing")]
 fn in_span<F: Future>(future: F) -> impl Future<Output = F::Output> {
     tracing::Instrument::in_current_span(future)
@@ -104,26 +104,26 @@ impl Drop for Running {
     }
 }
 
-/// The response of a handler that has a claim. It is held back until the claim has ended. Of a stream only the end is
-/// held back.
+/// The response of a handler with a claim. The layer holds it back until the claim has ended. Of a stream, it holds
+/// back only the end.
 struct Protected<E> {
     settings: Arc<Settings>,
     claim: Arc<Claim>,
     method: Method,
-    /// Where the response goes, until it has gone.
+    /// The receiver of the response, until the response is sent.
     head: Option<oneshot::Sender<Result<Response<Body>, Failure<E>>>>,
-    /// Where the frames of a stream go, unless the client has hung up.
+    /// The receiver of a stream's frames, unless the client has disconnected.
     pieces: Option<mpsc::Sender<Piece>>,
     /// Whether the claim has ended, or the layer has tried to end it.
     is_ended: bool,
 }
 
-/// What the end of a claim has come to.
+/// The result of a claim's end.
 enum Ended {
-    /// A retry gets what it should.
+    /// A retry gets the right response.
     Stored,
     NotStored,
-    /// Another attempt was first.
+    /// Another attempt has already stored a response.
     Replayed(Response<Body>),
 }
 
@@ -158,7 +158,7 @@ impl<E> Protected<E> {
         }
     }
 
-    /// Stores a response that is here as a whole, and sends it.
+    /// Stores a complete response, and sends it.
     async fn finish(&mut self, parts: Parts, frames: Vec<Frame<Bytes>>) {
         let headers = parts.headers.iter();
         let result = encode(
@@ -184,7 +184,7 @@ impl<E> Protected<E> {
         ));
     }
 
-    /// Sends a response that cannot be stored, frame by frame. Those that are read already come first.
+    /// Sends a response that cannot be stored, frame by frame. First it sends the frames that were already read.
     async fn stream(&mut self, parts: Parts, read: Vec<Frame<Bytes>>, mut body: Body, length: Length) {
         let status = parts.status;
         let (pieces, receiver) = mpsc::channel(1);
@@ -232,7 +232,7 @@ impl<E> Protected<E> {
         self.pass(Piece::Failed(error)).await;
     }
 
-    /// Ends the claim as the status says.
+    /// Ends the claim according to the status.
     async fn end(&mut self, status: StatusCode, result: Vec<u8>) -> Ended {
         let end = self.settings.end_of(status);
         if end != End::Complete {
@@ -266,14 +266,14 @@ impl<E> Protected<E> {
         }
     }
 
-    /// Reports an error of the store. A claim that the handler itself has ended is none.
+    /// Reports an error of the store. It is not an error if the handler itself has ended the claim.
     fn report(&self, what: &str, error: &Error) {
         if !matches!(error, Error::Misuse(Misuse::NotHeld)) {
             self.settings.report(what, error);
         }
     }
 
-    /// The handler has given no response, or has panicked while it gave it.
+    /// Ends the claim of a handler that returned no response, or panicked while it sent the response.
     async fn fail(&mut self, failure: Failure<E>) {
         self.give_up(End::Leave).await;
         if let Some(head) = self.head.take() {
@@ -284,7 +284,7 @@ impl<E> Protected<E> {
         }
     }
 
-    /// The head of a response whose body no retry gets.
+    /// Marks the head of a response whose body is not stored.
     fn marked(&self, mut parts: Parts) -> Parts {
         if self.settings.end_of(parts.status) == End::Complete {
             parts.headers.insert(STORED, FALSE);

@@ -21,7 +21,7 @@ const LONGEST_RESULT: usize = 1_000_000;
 type Of<T> = Box<dyn Fn(&Parts) -> T + Send + Sync>;
 type OnFailure = Box<dyn Fn(&str, &Error) + Send + Sync>;
 
-/// The checked settings of a layer, and what its services share.
+/// The checked settings of a layer, and the shared state of its services.
 pub(super) struct Settings {
     pub(super) operations: Idempotency,
     pub(super) scope: Of<Option<String>>,
@@ -40,7 +40,7 @@ pub(super) struct Settings {
     pub(super) has_tokens: bool,
     pub(super) token_path: Option<Vec<u8>>,
     on_failure: OnFailure,
-    /// How many handlers with a claim run.
+    /// The number of running handlers with a claim.
     pub(super) running: watch::Sender<usize>,
     runtime: Handle,
 }
@@ -51,12 +51,12 @@ impl Settings {
         End::of(status, &self.ends)
     }
 
-    /// Reports what the client does not learn, or not in full.
+    /// Reports an error that the client does not get, or not in full.
     pub(super) fn report(&self, what: &str, error: &Error) {
         (self.on_failure)(what, error);
     }
 
-    /// The runtime of the caller; that of the layer if another executor polls the caller.
+    /// The runtime of the caller; or the runtime of the layer, if another executor polls the caller.
     pub(super) fn runtime(&self) -> Handle {
         Handle::try_current().unwrap_or_else(|_none| self.runtime.clone())
     }
@@ -111,8 +111,8 @@ impl IdempotencyLayerBuilder {
         }
     }
 
-    /// Secrets from before a change, which are still accepted: a record that was made with one of them is found, too.
-    /// Default: none.
+    /// Secrets from before a change. The layer still accepts them, so it also finds records that were made with one of
+    /// them. Default: none.
     pub fn older_secrets(self, secrets: impl IntoIterator<Item: AsRef<[u8]>>) -> Self {
         let secrets = secrets.into_iter().map(|secret| secret.as_ref().into());
         let older_secrets = secrets.collect();
@@ -128,14 +128,14 @@ impl IdempotencyLayerBuilder {
         Self { methods, ..self }
     }
 
-    /// Whether a request is covered, besides its method. Default: every request.
+    /// Whether a request is covered, in addition to its method. Default: every request.
     pub fn covers(self, covers: impl Fn(&Parts) -> bool + Send + Sync + 'static) -> Self {
         let covers = Box::new(covers);
         Self { covers, ..self }
     }
 
-    /// The URI of a request as the server received it, if a router has replaced it. A router that is nested in another
-    /// one has no part of the path in its URI. axum keeps the whole one in an extension:
+    /// The original URI of a request, if a router has changed it. A nested router removes the outer part of the path
+    /// from the URI. axum stores the whole URI in an extension:
     /// `|request| request.extensions.get::<OriginalUri>().map(|uri| uri.0.clone())`. Default: the request's own.
     pub fn original_uri(self, uri: impl Fn(&Parts) -> Option<Uri> + Send + Sync + 'static) -> Self {
         let original_uri = Box::new(uri);
@@ -159,7 +159,8 @@ impl IdempotencyLayerBuilder {
         Self { max_body, ..self }
     }
 
-    /// The largest result that is stored, in bytes of the stored form. Range: to 1,000,000. Default: 256 KiB.
+    /// The largest result that the layer stores, in bytes of the stored form. The maximum is 1,000,000. Default: 256
+    /// KiB.
     pub fn max_result(self, max_result: usize) -> Self {
         Self { max_result, ..self }
     }
@@ -172,13 +173,13 @@ impl IdempotencyLayerBuilder {
         self
     }
 
-    /// Names of response headers that are stored besides the usual ones.
+    /// Names of response headers that the layer stores in addition to the usual ones.
     pub fn stored_headers(mut self, names: impl IntoIterator<Item = HeaderName>) -> Self {
         self.stored_headers.extend(names);
         self
     }
 
-    /// Whether the handler runs without protection if the store is away. Default: no.
+    /// Whether the handler runs without protection if the store is unavailable. Default: no.
     pub fn fail_open(self, fail_open: bool) -> Self {
         let fails_open = fail_open;
         Self { fails_open, ..self }
@@ -196,15 +197,15 @@ impl IdempotencyLayerBuilder {
         Self { token_path, ..self }
     }
 
-    /// What to do with errors that the client of a request does not learn, or not in full: a log, for example. The
-    /// function gets what the error means for the request, and the error. Default: with the feature `tracing` a
-    /// warning, otherwise nothing.
+    /// Sets a function for errors that the client of a request does not get, or not in full. The function may log them,
+    /// for example. Its arguments are the effect of the error on the request, and the error. Default: with the feature
+    /// `tracing` a warning, otherwise nothing.
     pub fn on_failure(self, on_failure: impl Fn(&str, &Error) + Send + Sync + 'static) -> Self {
         let on_failure = Box::new(on_failure);
         Self { on_failure, ..self }
     }
 
-    /// The layer.
+    /// Makes the layer.
     ///
     /// # Errors
     /// [`Error::Config`] for a setting that is not valid; [`Error::NoRuntime`] outside of a tokio runtime.
@@ -289,7 +290,7 @@ fn made_with(secret: &[u8]) -> Result<Fingerprints, ConfigError> {
     let is_long = secret.len() >= SHORTEST_SECRET;
     let made = is_long.then(|| Fingerprints::new(secret)).flatten();
     made.ok_or_else(|| {
-        // The error does not show the secret itself.
+        // The error must not contain the secret itself.
         let value = format!("{} bytes", secret.len());
         invalid("the length of the secret", value, "give at least 16 random bytes")
     })

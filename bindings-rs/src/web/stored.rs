@@ -28,7 +28,7 @@ pub(super) const STORED_HEADERS: [HeaderName; 12] = [
     header::LOCATION,
     header::VARY,
 ];
-/// The response headers that the program cannot choose to store.
+/// The response headers that are never stored, even if the program names them.
 pub(super) const NEVER_STORED: [&str; 16] = [
     "connection",
     "content-length",
@@ -49,7 +49,7 @@ pub(super) const NEVER_STORED: [&str; 16] = [
 ];
 
 const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
-/// No retry gets the body of a response with this header.
+/// The header of a response whose body is not stored.
 pub(super) const STORED: HeaderName = HeaderName::from_static("idempotency-stored");
 pub(super) const FALSE: HeaderValue = HeaderValue::from_static("false");
 
@@ -82,10 +82,10 @@ pub(super) fn encode_status(status: u16) -> Vec<u8> {
     format!("{status} status-only\n\n").into_bytes()
 }
 
-/// The replay of the response that a record has, to a request with this method. `None`: it has none.
+/// The replay of the response in a record, for a request with this method; `None` if the record has no response.
 pub(super) fn replay(record: &Record, method: &Method) -> Option<Response<Body>> {
     let mut response = (record.tag == TAG).then(|| decode(&record.result))??;
-    // The length would be that of the answer to GET, which is not stored.
+    // The length would be that of the response to GET, which is not stored.
     if *method == Method::HEAD && response.body().is_end_stream() {
         response.headers_mut().remove(CONTENT_LENGTH);
         *response.body_mut() = Body::of_unknown_size();
@@ -93,7 +93,7 @@ pub(super) fn replay(record: &Record, method: &Method) -> Option<Response<Body>>
     Some(response)
 }
 
-/// The replay of a stored response. `None` for anything but what [`encode`] and [`encode_status`] give.
+/// The replay of a stored response; `None` if the bytes are not from [`encode`] or [`encode_status`].
 pub(super) fn decode(result: &[u8]) -> Option<Response<Body>> {
     let (line, mut rest) = line_of(result)?;
     let (status, is_alone) = match line.strip_suffix(b" status-only") {
@@ -130,7 +130,7 @@ pub(super) fn decode(result: &[u8]) -> Option<Response<Body>> {
     Some(response)
 }
 
-/// The first line, and what follows it.
+/// The first line, and the rest.
 fn line_of(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = text.iter().position(|byte| *byte == b'\n')?;
     Some((&text[..end], &text[end + 1..]))

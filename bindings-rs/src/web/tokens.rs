@@ -7,10 +7,11 @@ use crate::{ConfigError, Error, Idempotency};
 const RANDOM: usize = 24;
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-/// Makes a token for one form. `tenant` is what the layer's `scope` gives for the form's request.
+/// Makes a token for one form. `tenant` is the tenant that the layer's `scope` returns for the
+/// form's request.
 ///
 /// # Errors
-/// [`Error::Config`] for an empty tenant; as [`Idempotency::issue`].
+/// [`Error::Config`] for an empty tenant; the errors of [`Idempotency::issue`].
 pub async fn issue_token(operations: &Idempotency, tenant: &str) -> Result<String, Error> {
     check_tenant(tenant)?;
     let mut random = [0; RANDOM];
@@ -22,7 +23,7 @@ pub async fn issue_token(operations: &Idempotency, tenant: &str) -> Result<Strin
     Ok(token)
 }
 
-/// The hidden field of a form, as HTML. `token` is what [`issue_token`] has returned.
+/// The hidden field of a form, as HTML. `token` is from [`issue_token`].
 #[must_use]
 pub fn token_field(token: &str) -> String {
     let token = token
@@ -32,7 +33,7 @@ pub fn token_field(token: &str) -> String {
     format!(r#"<input type="hidden" name="{TOKEN_FIELD}" value="{token}">"#)
 }
 
-/// What `scope` has given.
+/// Checks the result of `scope`.
 pub(super) fn check_tenant(tenant: &str) -> Result<(), Error> {
     if tenant.is_empty() {
         let error = ConfigError::InvalidOption {
@@ -45,7 +46,7 @@ pub(super) fn check_tenant(tenant: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Base64 for URLs, of whole groups of three bytes.
+/// URL-safe Base64, of whole groups of three bytes.
 fn base64url(bytes: &[u8; RANDOM]) -> String {
     let groups = bytes.chunks_exact(3).map(|group| {
         let number = group

@@ -1,4 +1,4 @@
-//! The examples of `tests/http.json`.
+//! Tests with the examples of `tests/http.json`.
 
 use core::time::Duration;
 
@@ -27,7 +27,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
-/// A text each of whose characters is a byte.
+/// Converts each character of a text to one byte.
 fn bytes(value: &Value) -> Vec<u8> {
     text(value)
         .chars()

@@ -1,4 +1,4 @@
-//! Futures that are not polled, and a runtime that is busy: each of these runs on memory:, on ZooKeeper and on Redis.
+//! Futures that are not polled, and a busy runtime. Each test runs on memory:, on ZooKeeper and on Redis.
 
 use std::{pin::pin, time::Duration};
 
@@ -7,10 +7,10 @@ use futures_util::poll;
 
 use crate::scenarios::{soon, unique, waits};
 
-/// Longer than commands are delegated to a task.
+/// A wait that is longer than the delegation of commands to a task.
 const REST: Duration = Duration::from_millis(400);
 
-/// On Redis, grants that the client soon gives back if no task takes them: after half of a lease.
+/// On Redis, a short lease: the client releases a grant that no task takes after half of it.
 fn brief(url: &str) -> LockOptions {
     let usual = LockOptions::new();
     if url.starts_with("redis") {
@@ -25,7 +25,7 @@ pub(crate) async fn an_acquire_that_is_not_polled_holds_nothing(url: &str) {
         fencepost::connect(url).await.unwrap(),
         fencepost::connect(url).await.unwrap(),
     );
-    // From an acquire that was polled once to one that may already have the lock.
+    // From an acquire that was polled once, to an acquire that may already have the lock.
     for polls in 1..4 {
         let name = unique("resting");
         let mine = a.lock_with(&name, brief(url)).unwrap();
@@ -60,11 +60,12 @@ pub(crate) async fn a_waiter_that_is_not_polled_queues_again(url: &str) {
     let mut resting = pin!(mine.acquire());
     let mut limited = pin!(mine.acquire_within(Duration::from_millis(700)));
     assert!(waits(async { tokio::join!(&mut resting, &mut limited) }).await);
-    // No task polls either of them now. The lock comes first to one of them and then to the other one, and the client has to release both grants.
+    // No task polls either of them now. First one acquire gets the lock and then the other one, and the client has to
+    // release both grants.
     soon(held.release()).await.unwrap();
     let next = soon(theirs.acquire()).await.unwrap();
     assert!(waits(&mut resting).await);
-    // Its time has ended while another contender held the lock.
+    // The time limit of this acquire has ended while another contender held the lock.
     assert!(soon(&mut limited).await.unwrap().is_none());
     soon(next.release()).await.unwrap();
     let grant = soon(resting).await.unwrap();
@@ -82,7 +83,7 @@ pub(crate) async fn a_call_that_is_not_polled_delays_no_other(url: &str) {
     let mut extending = Box::pin(grant.extend());
     let polled_once = poll!(&mut extending);
     tokio::time::sleep(REST).await;
-    // Other contenders may need its answer, for example that of a confirmation of the session.
+    // Other contenders may need the reply to its commands, for example the confirmation of the session.
     let other = client.lock(&unique("other")).unwrap();
     soon(soon(other.acquire()).await.unwrap().release())
         .await
@@ -126,7 +127,7 @@ pub(crate) async fn a_close_that_is_dropped_goes_on(url: &str) {
     drop(grant);
 }
 
-/// Keeps the only thread busy for so long that every timer is late.
+/// Blocks the only thread for so long that every timer is late.
 fn work(long: Duration) {
     std::thread::sleep(long);
 }
@@ -140,7 +141,7 @@ async fn turns(turns: usize) {
 pub(crate) async fn an_answer_beats_a_timer_that_is_late(url: &str) {
     let client = fencepost::connect(url).await.unwrap();
     let limit = Duration::from_millis(200);
-    // The second time, the client needs fewer answers.
+    // The second time, the client needs fewer replies.
     let names: Vec<_> = (0..4).map(|_| unique("busy")).collect();
     for name in &names {
         let grant = soon(client.lock(name).unwrap().acquire()).await.unwrap();
@@ -174,7 +175,7 @@ pub(crate) async fn a_release_is_confirmed_by_a_busy_program(url: &str) {
         releases.push(tokio::spawn(grant.release()));
         turns(1).await;
     }
-    // A release is given up after 5 s.
+    // A release waits for 5 s.
     work(Duration::from_millis(5100));
     for release in releases {
         soon(release).await.unwrap().unwrap();
@@ -182,7 +183,7 @@ pub(crate) async fn a_release_is_confirmed_by_a_busy_program(url: &str) {
     soon(client.close()).await.unwrap();
 }
 
-/// One test for each scenario, all on one thread, on the server with the address that the expression gives.
+/// One test for each scenario, all on one thread, on the server at the address of the expression.
 #[macro_export]
 macro_rules! attention {
     ($url:expr) => {

@@ -1,1 +1,1 @@
-//! Nothing: this package exists only for the tests of the client.
+//! This package is empty: it exists only to run the client's tests.

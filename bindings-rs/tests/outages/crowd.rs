@@ -1,4 +1,4 @@
-//! Two thousand contenders at once: acquires, waiters and grants, also through a restart of the server.
+//! Two thousand contenders at once: acquires, waiters and grants, also during a restart of the server.
 
 use std::{future::Future, time::Duration};
 
@@ -13,11 +13,12 @@ use crate::{
 
 const CROWD: usize = 2000;
 
-/// How many contenders of a program's own client survive a restart: with more than 128 KiB of watched paths, the library (0.11.2) sends two
-/// requests with one number, and drops the connection at the second answer, again and again.
+/// The number of contenders on a client of the program. With more of them (more than 128 KiB of watched paths), the
+/// library (0.11.2) sends two requests with one number after a restart, and drops the connection at the second reply,
+/// again and again.
 const GIVEN_CROWD: usize = 500;
 
-/// More than enough for anything that does not hang, with many contenders on a busy machine.
+/// Enough time for many contenders on a busy machine, if nothing hangs.
 async fn in_time<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(Duration::from_secs(120), what)
         .await
@@ -29,7 +30,7 @@ fn locks(client: &Client, name: &str, crowd: usize) -> Vec<Lock> {
     (0..crowd).map(lock).collect()
 }
 
-/// All of them at once.
+/// Acquires all locks at once.
 fn acquire(locks: Vec<Lock>) -> JoinSet<Grant> {
     locks
         .into_iter()
@@ -41,12 +42,12 @@ async fn all<T: 'static>(tasks: JoinSet<T>) -> Vec<T> {
     in_time(tasks.join_all()).await
 }
 
-/// A client by address.
+/// Connects by address.
 async fn by_address(url: &str) -> Client {
     fencepost::connect(url).await.unwrap()
 }
 
-/// A client on a program's own ZooKeeper client.
+/// Makes a client on a ZooKeeper client of the program.
 async fn given(url: &str) -> Client {
     let theirs = zookeeper_client::Client::connector()
         .with_session_timeout(Duration::from_secs(20))
@@ -57,10 +58,10 @@ async fn given(url: &str) -> Client {
     builder.from_zookeeper(theirs).unwrap()
 }
 
-/// Releases all of them at once.
+/// Releases all grants at once.
 ///
-/// On a busy machine the server may confirm later than a release waits. Then the client goes on in the background, and the
-/// next grant of the lock shows that the server has the release.
+/// On a busy machine, the server may confirm a release after its time limit. Then the client retries in the background,
+/// and the next grant of the lock shows that the release has succeeded.
 async fn release(grants: Vec<Grant>) {
     for released in release_all(grants).await {
         assert!(
@@ -94,13 +95,13 @@ async fn a_burst_is_served(url: &str, connect: impl AsyncFn(&str) -> Client) {
     close(client).await;
 }
 
-/// What a server knows of the locks after its restart.
+/// Whether a server keeps the locks during its restart.
 enum AfterRestart {
     Kept,
     Forgotten,
 }
 
-/// Many contenders hold and as many wait while the server restarts.
+/// The server restarts while many contenders hold locks and the same number wait.
 async fn a_restart_is_survived(
     url: &str,
     connect: impl AsyncFn(&str) -> Client,
@@ -113,7 +114,7 @@ async fn a_restart_is_survived(
     let name = unique("restart");
     let held = all(acquire(locks(&a, &name, crowd))).await;
     let waiting = acquire(locks(&b, &name, crowd));
-    // When a later read is answered, the server has the request of the last contender.
+    // When a later acquire has a result, the server has the request of the last contender.
     let behind = b.lock(&unique("behind")).unwrap();
     release(vec![in_time(behind.acquire()).await.unwrap()]).await;
     order(&format!("restart {server}")).await;

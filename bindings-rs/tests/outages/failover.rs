@@ -1,4 +1,4 @@
-//! A Redis server that has become a replica of another one, while connections lead to it.
+//! A Redis server that becomes a replica of another one while the client is connected to it.
 
 use std::time::Duration;
 
@@ -23,12 +23,13 @@ async fn a_primary_that_was_demoted_is_left() {
     let (name, waited) = (unique("demoted"), unique("waited"));
     let lock = client.lock(&name).unwrap();
     soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
-    // Both connections are there.
+    // Both connections exist.
     let held = soon(client.lock(&waited).unwrap().acquire()).await.unwrap();
     assert!(waits(client.lock(&waited).unwrap().acquire()).await);
     soon(held.release()).await.unwrap();
 
-    // The name leads to the new primary; the connections lead to the old one, which is alive.
+    // The name leads to the new primary; the existing connections lead to the old one, which still
+    // runs.
     let (host, port) = new.split_once(':').unwrap();
     relay.turn(new.clone());
     let demoted = bare_redis("FENCEPOST_REDIS").await;
@@ -41,7 +42,7 @@ async fn a_primary_that_was_demoted_is_left() {
     soon(client.close()).await.unwrap();
 }
 
-/// How many connections of that server are subscribed to what announces the lock's release.
+/// The number of that server's connections with a subscription to the releases of the lock.
 async fn listeners(server: &MultiplexedConnection, lock: &str) -> i64 {
     let channel = format!("{{{lock}}}:released");
     let (_, count): (String, i64) = ask(server, &["PUBSUB", "NUMSUB", &channel]).await;

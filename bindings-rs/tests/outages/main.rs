@@ -1,4 +1,4 @@
-//! The client while servers are away: one outage at a time, apart from the tests that need the servers to be there.
+//! The client during outages of servers: one outage at a time, separate from the tests that need running servers.
 //! `python3 tests/servers run -- cargo test -p fencepost --features servers`.
 
 #[path = "../servers/control.rs"]
@@ -22,11 +22,11 @@ use redis::aio::MultiplexedConnection;
 use scenarios::{soon, unique, waits};
 use tokio::sync::Mutex;
 
-/// Servers that are away are away for all tests.
+/// An outage affects all tests.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::const_new(());
 
-/// A holder and a waiter, and a server that is away for longer than the lock lasts: the holder learns of the loss in time, and the waiter
-/// gets the lock when the server is back.
+/// A holder and a waiter, and an outage that is longer than the lease: the holder is notified of the loss in time, and
+/// the waiter gets the lock after the outage.
 async fn outlasts(url: &str, options: LockOptions, gone: &str, back: &str) {
     let _alone = ONE_AT_A_TIME.lock().await;
     let name = unique("outage");
@@ -48,7 +48,7 @@ async fn outlasts(url: &str, options: LockOptions, gone: &str, back: &str) {
         "{lost}"
     );
     assert!(!grant.is_valid());
-    // An acquire with a timeout ends in time while the server is away.
+    // An acquire with a timeout ends in time during the outage.
     let limit = Duration::from_millis(100);
     let error = soon(a.lock(&unique("away")).unwrap().acquire_within(limit))
         .await
@@ -129,7 +129,7 @@ async fn a_release_without_an_answer_is_reported_and_goes_on() {
     assert_eq!((error.code(), error.name()), (501, "release-unconfirmed"));
     assert!(start.elapsed() >= Duration::from_secs(5));
     order("resume redis-1").await;
-    // The release has been carried out.
+    // The server has executed the release.
     soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
     soon(client.close()).await.unwrap();
 }
@@ -149,7 +149,7 @@ async fn a_given_connection_that_nothing_makes_again_is_over() {
     let native = std::error::Error::source(&error).unwrap();
     assert!(native.is::<redis::RedisError>(), "{native:?}");
     drop(grant);
-    // The grant has reported its loss, and nothing else is left.
+    // The grant has reported its loss, so the close has nothing to report.
     soon(client.close()).await.unwrap();
 }
 

@@ -1,4 +1,5 @@
-//! Servers that cannot be reached, that are of another kind, or that do not answer, and how long a close takes then.
+//! Servers that cannot be reached, that are of another kind, or that do not reply, and the time of a close in these
+//! cases.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +17,8 @@ use crate::{
 /// A close ends within 5 s. Sessions and leases here last for longer than this, so nothing else can end it.
 const CLOSES_WITHIN: Duration = Duration::from_secs(20);
 
-/// Checks that a client by address finds no server of its kind there, reports where and why, and has nothing to clean up.
+/// Checks that a client by address finds no server of its kind there, reports the address and the reason, and has
+/// nothing to clean up.
 async fn finds_nothing(scheme: &str, at: &str) {
     let url = &format!("{scheme}://{at}");
     let client = Client::builder().connect_lazily(url).unwrap();
@@ -42,7 +44,7 @@ async fn a_server_of_another_kind_is_unreachable() {
 async fn a_server_that_accepts_and_says_nothing_is_unreachable() {
     let mute = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let at = mute.local_addr().unwrap().to_string();
-    // The system accepts connections that the program does not take.
+    // The system accepts connections, but the program does not.
     join!(finds_nothing("redis", &at), finds_nothing("zk", &at));
 }
 
@@ -60,7 +62,7 @@ async fn the_first_connection_has_five_seconds_by_default() {
         assert!(error.to_string().contains("127.0.0.1:1"), "{error}");
         assert!(std::error::Error::source(&error).is_some(), "{error:?}");
     };
-    // Nothing listens at port 1.
+    // No server listens at port 1.
     join!(
         has_five_seconds("redis://127.0.0.1:1"),
         has_five_seconds("zk://127.0.0.1:1")
@@ -82,8 +84,8 @@ async fn servers_at_ipv6_addresses_are_reached() {
     }
 }
 
-/// Closes while the server is paused: in time, one call reports what it leaves behind, and the others wait for that end.
-/// `drops_the_first`: the first call is cancelled, and the second one finishes its work.
+/// Closes while the server is paused: one call reports in time the contenders that it leaves, and the other calls wait
+/// for it. `drops_the_first`: the first call is cancelled, and the second one finishes its work.
 async fn closes_in_time(url: &str, options: LockOptions, server: &str, drops_the_first: bool) {
     let _alone = ONE_AT_A_TIME.lock().await;
     let client = fencepost::connect(url).await.unwrap();

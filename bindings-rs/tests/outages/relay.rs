@@ -1,4 +1,5 @@
-//! A relay to a server. A test can direct it to another server, as a name in DNS, and make it silent, as a network can be.
+//! A relay to a server. A test can direct it to another server, like a DNS name, and make it silent, like a network
+//! fault.
 
 use std::{
     net::SocketAddr,
@@ -52,7 +53,7 @@ impl Relay {
         Self::at("127.0.0.1:0", server).await
     }
 
-    /// The same at another address than IPv4's.
+    /// The same at another address than the IPv4 address.
     pub(crate) async fn at(address: &str, server: String) -> Self {
         let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -82,7 +83,7 @@ impl Relay {
         }
     }
 
-    /// Directs new connections to another server. Existing connections stay where they are.
+    /// Directs new connections to another server. Existing connections do not change.
     pub(crate) fn turn(&self, server: String) {
         *self.target.lock().unwrap() = server;
     }
@@ -97,7 +98,7 @@ impl Relay {
         self.silent.send_replace(Silence::All);
     }
 
-    /// How many connections it has accepted.
+    /// The number of connections that it has accepted.
     pub(crate) fn accepted(&self) -> usize {
         self.accepted.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Servers that fall silent without closing their connections.
+//! Servers that become silent without closing their connections.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::{
 
 const SESSION: Duration = Duration::from_secs(10);
 
-/// Waits until the session of a grant has been proved once more.
+/// Waits until the client has proved the session of a grant once more.
 async fn proved(grant: &Grant) {
     let mut before = grant.remaining();
     until(|| {
@@ -26,7 +26,7 @@ async fn proved(grant: &Grant) {
     .await;
 }
 
-/// A session at two members of the ensemble, the first of which falls silent so long after a proof.
+/// A session with two members of the ensemble. The first one becomes silent at this time after a proof.
 async fn falls_silent(at: &str, after: Duration) {
     let members = variable("FENCEPOST_ZOOKEEPER_ENSEMBLE");
     let mut members = members.split(',').map(ToOwned::to_owned);
@@ -62,7 +62,7 @@ async fn falls_silent(at: &str, after: Duration) {
     let lost = tokio::time::timeout(SESSION * 3 / 2, grant.lost()).await;
     assert!(lost.is_err(), "{after:?}: {lost:?}");
     assert!(grant.is_valid());
-    // The library, too, may begin to connect there before the driver ends it.
+    // The library may also begin to connect there before the driver ends it.
     let accepted = relays[other].accepted();
     assert!((1..=2).contains(&accepted), "{accepted}");
     soon(theirs.release()).await.unwrap();
@@ -82,7 +82,8 @@ async fn falls_silent(at: &str, after: Duration) {
 #[tokio::test]
 async fn a_zookeeper_server_that_falls_silent_costs_no_grant() {
     let _alone = ONE_AT_A_TIME.lock().await;
-    // Two probes are a third of the session's timeout apart. Each phase is there several times, because the library asks servers in any order.
+    // Two probes are a third of the session's timeout apart. Each phase occurs several times, because the library
+    // chooses the servers in random order.
     let phases = [0, 1600, 3100].repeat(3);
     let silent = phases.into_iter().map(|after| async move {
         falls_silent(&ensemble(), Duration::from_millis(after)).await;

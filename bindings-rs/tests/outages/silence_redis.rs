@@ -1,4 +1,4 @@
-//! Connections to Redis that fall silent without an end.
+//! Connections to Redis that become silent without ending.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -24,7 +24,7 @@ async fn a_subscription_that_has_fallen_silent_is_made_again() {
     let lock = far.lock(&name).unwrap();
     let waiting = tokio::spawn(async move { lock.acquire().await });
     let bare = bare_redis("FENCEPOST_REDIS").await;
-    // The connections that the server knows to be subscribed, by their numbers.
+    // The numbers of the connections with subscriptions at the server.
     let listeners = async || {
         let list: String = ask(&bare, &["CLIENT", "LIST", "TYPE", "PUBSUB"]).await;
         let numbers = list.lines().filter(|line| !line.contains(" sub=0 "));
@@ -33,7 +33,7 @@ async fn a_subscription_that_has_fallen_silent_is_made_again() {
     };
     until(async || !listeners().await.is_empty()).await;
     let before = listeners().await;
-    // Commands have the first connection.
+    // The first connection is for commands.
     relay.silence(1);
     until(async || !listeners().await.is_subset(&before)).await;
     soon(held.release()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Locks of other kinds, and the options that come with them: each of these runs on memory: and on ZooKeeper.
+//! Locks of other kinds, with their options. Each test runs on memory: and on ZooKeeper.
 
 pub(crate) mod sides;
 pub(crate) mod single;
@@ -50,7 +50,7 @@ pub(crate) async fn readers_share_and_writers_do_not(url: &str) {
         let writer = theirs.writer().clone();
         let mut writing = tokio::spawn(async move { writer.acquire().await });
         assert!(waits(&mut writing).await);
-        // A reader who comes later does not overtake the writer.
+        // A later reader does not overtake the writer.
         assert!(soon(mine.reader().try_acquire()).await.unwrap().is_none());
         soon(one.release()).await.unwrap();
         assert!(waits(&mut writing).await);
@@ -73,7 +73,8 @@ pub(crate) async fn a_semaphore_has_its_permits(url: &str) {
         let mine = a.semaphore_with(&name, 2, options()).unwrap();
         let theirs = b.semaphore_with(&name, 2, options()).unwrap();
         let one = soon(mine.acquire()).await.unwrap();
-        // This is no try. A try would find no permit while the first contender leaves the wait queue, which another server may learn later.
+        // This is not a try: a try finds no permit until the first contender has left the wait queue, and another
+        // server may see that later.
         let other = soon(theirs.acquire()).await.unwrap();
         assert_ne!(one.fence(), other.fence());
         assert!(soon(mine.try_acquire()).await.unwrap().is_none());
@@ -86,7 +87,7 @@ pub(crate) async fn a_semaphore_has_its_permits(url: &str) {
         soon(one.release()).await.unwrap();
         let third = soon(waiting).await.unwrap().unwrap();
         assert!(third.is_valid() && other.is_valid());
-        // A dropped permit goes to the next one.
+        // The next contender gets a dropped permit.
         drop(other);
         let fourth = soon(mine.acquire()).await.unwrap();
         assert!(soon(mine.try_acquire()).await.unwrap().is_none());
@@ -272,7 +273,7 @@ pub(crate) async fn options_that_make_no_sense_are_refused(url: &str) {
     }
 }
 
-/// One test for each scenario, on the server with the address that the expression gives.
+/// One test for each scenario, on the server at the address of the expression.
 #[macro_export]
 macro_rules! recipes {
     ($url:expr) => {

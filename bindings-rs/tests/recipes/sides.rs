@@ -1,4 +1,4 @@
-//! Owners and the two sides of a read/write lock: each of these runs on memory: and on ZooKeeper.
+//! Owners and the two sides of a read/write lock. Each test runs on memory: and on ZooKeeper.
 
 use fencepost::{Client, Layout, Lock, LockOptions, ReadWriteLock};
 
@@ -50,7 +50,7 @@ pub(crate) async fn a_writer_reads_and_becomes_a_reader(url: &str) {
         });
         assert!(waits(&mut reading).await);
         soon(writer.release()).await.unwrap();
-        // It still writes.
+        // The owner is still a writer.
         assert!(waits(&mut reading).await);
         if dropped {
             drop(again);
@@ -66,7 +66,7 @@ pub(crate) async fn a_writer_reads_and_becomes_a_reader(url: &str) {
         );
         let error = soon(mine.writer().acquire()).await.unwrap_err();
         assert_eq!(error.name(), "upgrade");
-        // From now on the grant is a reader's.
+        // From now on, the grant is a reader's.
         let more = held(mine.reader()).await;
         assert_eq!(more.fence(), share.fence());
         soon(share.release()).await.unwrap();
@@ -159,7 +159,7 @@ pub(crate) async fn a_downgrade_whose_caller_has_gone_goes_on(url: &str) {
     close(clients).await;
 }
 
-/// One test for each scenario, on the server with the address that the expression gives.
+/// One test for each scenario, on the server at the address of the expression.
 #[macro_export]
 macro_rules! sides {
     ($url:expr) => {

@@ -1,4 +1,4 @@
-//! The lock that is a single node: each of these runs on memory: and on ZooKeeper.
+//! The lock that is a single node. Each test runs on memory: and on ZooKeeper.
 
 use fencepost::{Client, Layout, Lock, LockOptions, Loss};
 
@@ -11,7 +11,7 @@ fn unfair() -> LockOptions {
     LockOptions::new().fair(false)
 }
 
-/// The same lock, seen by two clients.
+/// The same lock on two clients.
 async fn contested(url: &str) -> (Lock, Lock, [Client; 2]) {
     let name = unique("nightly");
     let (a, b) = two(url).await;
@@ -64,7 +64,7 @@ pub(crate) async fn its_holder_is_seen_and_broken(url: &str) {
         let theirs = theirs.clone();
         async move { theirs.acquire().await }
     });
-    // Its server may lag behind.
+    // The server of this client may be behind.
     let mut found = Vec::new();
     while found.is_empty() {
         found = soon(theirs.contenders()).await.unwrap();
@@ -77,9 +77,9 @@ pub(crate) async fn its_holder_is_seen_and_broken(url: &str) {
         "{holder:?}"
     );
     assert_eq!(Some(holder.fence), grant.fence());
-    // The name is the node.
+    // The node has the name of the lock.
     assert!(holder.node.ends_with(mine.name()), "{holder:?}");
-    // A revocation request would overwrite the data that name the node's owner.
+    // A revocation request would overwrite the data that identify the node's owner.
     let error = soon(theirs.revoke(holder)).await.unwrap_err();
     assert_eq!(error.name(), "invalid-option", "{error}");
     soon(theirs.break_contender(holder)).await.unwrap();
@@ -135,7 +135,7 @@ pub(crate) async fn only_plain_locks_are_unfair(url: &str) {
     soon(client.close()).await.unwrap();
 }
 
-/// One test for each scenario, on the server with the address that the expression gives.
+/// One test for each scenario, on the server at the address of the expression.
 #[macro_export]
 macro_rules! single {
     ($url:expr) => {

@@ -1,4 +1,4 @@
-//! Owners that acquire what they hold already: each of these runs on memory:, on ZooKeeper and on Redis.
+//! Owners that acquire a lock that they already hold. Each test runs on memory:, on ZooKeeper and on Redis.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ async fn free(lock: &Lock) -> bool {
 pub(crate) async fn an_owner_enters_again(url: &str) {
     let name = unique("again");
     let (a, b) = two(url).await;
-    // Two objects, one lock.
+    // Two objects of the same lock.
     let (mine, too) = (
         a.lock_with(&name, of("request-17")).unwrap(),
         a.lock_with(&name, of("request-17")).unwrap(),
@@ -78,7 +78,7 @@ pub(crate) async fn an_owner_enters_again(url: &str) {
     soon(inner.release()).await.unwrap();
     let next = soon(waiting).await.unwrap().unwrap();
     assert!(next.fence() > fence);
-    // The owner contends anew.
+    // The owner has to acquire again.
     assert!(!free(&mine).await);
     soon(next.release()).await.unwrap();
     let again = held(&mine).await;
@@ -96,7 +96,7 @@ pub(crate) async fn the_last_grant_dropped_gives_the_lock_back(url: &str) {
     drop(grants);
     let next = held(&theirs).await;
     soon(next.release()).await.unwrap();
-    // A last release that no task awaits goes on. A release that was never polled is a drop of the grant.
+    // If no task awaits the last release, it continues. A release that was never polled only drops the grant.
     for begun in [true, false] {
         let (outer, inner) = (held(&mine).await, held(&mine).await);
         soon(outer.release()).await.unwrap();
@@ -177,13 +177,13 @@ pub(crate) async fn a_loss_notifies_all_tasks(url: &str) {
     let mine = a
         .lock_with(&name, of("request-17").max_hold(Duration::from_millis(80)))
         .unwrap();
-    // The settings of the first acquire apply: this acquire has no limit of its own.
+    // The settings of the first acquire apply: this acquire cannot set its own limit.
     let too = a.lock_with(&name, of("request-17")).unwrap();
     let (outer, inner) = (held(&mine).await, held(&too).await);
     let (first, second) = soon(async { tokio::join!(outer.lost(), inner.lost()) }).await;
     assert_eq!((first.reason(), second.reason()), (Loss::MaxHold, Loss::MaxHold));
     assert!(!outer.is_valid() && !inner.is_valid());
-    // The owner does not hold a lost lock: it contends anew, while its old grants still exist.
+    // The owner does not hold a lost lock: it has to acquire again, even if its old grants still exist.
     let next = held(&b.lock(&name).unwrap()).await;
     assert!(soon(too.try_acquire()).await.unwrap().is_none());
     soon(next.release()).await.unwrap();
@@ -244,7 +244,7 @@ pub(crate) async fn tasks_of_one_owner_lose_nothing(url: &str) {
                 } else {
                     match lock.acquire().await {
                         Ok(grant) => grant,
-                        // Another task of the owner waits for all of them.
+                        // Another task of the owner waits on behalf of all its tasks.
                         Err(Error::OwnerBusy { .. }) => {
                             tokio::task::yield_now().await;
                             continue;
@@ -303,7 +303,7 @@ pub(crate) async fn owners_have_names(url: &str) {
     soon(client.close()).await.unwrap();
 }
 
-/// One test for each scenario, on the server with the address that the expression gives.
+/// One test for each scenario, on the server at the address of the expression.
 #[macro_export]
 macro_rules! reentry {
     ($url:expr) => {

@@ -1,4 +1,4 @@
-//! What a client does on every server: each scenario runs on memory:, on ZooKeeper and on Redis.
+//! The behaviour of a client on every server. Each scenario runs on memory:, on ZooKeeper and on Redis.
 
 use std::{
     future::Future,
@@ -11,13 +11,13 @@ use std::{
 
 use fencepost::{Client, Error, Grant, Lock, LockOptions, Loss, Misuse, Refusal};
 
-/// More than enough for anything that does not hang.
+/// Enough time for every step, if nothing hangs.
 pub(crate) const LIMIT: Duration = Duration::from_secs(20);
 
-/// The first timeout of acquires that are to fail.
+/// The first timeout of acquires that have to fail.
 const BRIEF: Duration = Duration::from_millis(100);
 
-/// A name that no other test has, in this run or another one.
+/// A name that no other test uses, in this run or another one.
 pub(crate) fn unique(what: &str) -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let since = std::time::SystemTime::now()
@@ -27,21 +27,22 @@ pub(crate) fn unique(what: &str) -> String {
     format!("{what}-{}-{}-{count}", std::process::id(), since.as_nanos())
 }
 
-/// Waits for something that has to happen.
+/// Waits for a future that has to complete.
 pub(crate) async fn soon<T>(what: impl Future<Output = T>) -> T {
     tokio::time::timeout(LIMIT, what)
         .await
         .expect("it should have happened by now")
 }
 
-/// Whether something is still waiting after a while.
+/// Whether a future is still waiting after a while.
 pub(crate) async fn waits<T>(what: impl Future<Output = T>) -> bool {
     tokio::time::timeout(Duration::from_millis(100), what)
         .await
         .is_err()
 }
 
-/// Whether an acquire with a limit ends without the lock. If a busy server has not answered by then, the next try has a longer limit.
+/// Whether an acquire with a limit ends without the lock. If a busy server does not reply in time, the next try has a
+/// longer limit.
 pub(crate) async fn runs_out<T>(acquire: impl AsyncFn(Duration) -> Result<Option<T>, Error>) -> bool {
     let mut limit = BRIEF;
     loop {
@@ -64,7 +65,7 @@ async fn two(url: &str) -> (Client, Client) {
     )
 }
 
-/// The same lock, seen by two clients.
+/// The same lock on two clients.
 async fn contested(url: &str, what: &str) -> ((Client, Lock), (Client, Lock)) {
     let name = unique(what);
     let (a, b) = two(url).await;
@@ -137,7 +138,7 @@ pub(crate) async fn an_extension_lasts_from_now_on(url: &str) {
     soon(grant.extend()).await.unwrap();
     assert!(grant.is_valid());
     let remaining = grant.remaining();
-    // On ZooKeeper a confirmation proves an earlier one, if that was a quarter of the session's timeout ago.
+    // On ZooKeeper, a confirmation proves an earlier one that is a quarter of the session timeout old.
     let since = if url.starts_with("redis") { asked } else { start };
     let least = full.saturating_sub(since.elapsed() + Duration::from_millis(1));
     assert!(remaining >= least, "{remaining:?} of {full:?}, not {least:?}");
@@ -153,7 +154,7 @@ pub(crate) async fn a_dropped_acquire_is_withdrawn(url: &str) {
     // The cancelled contender has left the wait queue, even if the server had granted it the lock.
     let next = soon(mine.acquire()).await.unwrap();
     soon(next.release()).await.unwrap();
-    // Dropped at every point of an uncontended acquire.
+    // Drops an uncontended acquire at every point.
     for polls in 0..12 {
         let mut acquire = Box::pin(theirs.acquire());
         for _ in 0..polls {
@@ -174,12 +175,12 @@ pub(crate) async fn a_dropped_grant_is_released(url: &str) {
     let ((a, mine), (b, theirs)) = contested(url, "dropped").await;
     drop(soon(mine.acquire()).await.unwrap());
     let next = soon(theirs.acquire()).await.unwrap();
-    // A release that no task awaits goes on.
+    // A release that no task awaits continues.
     let mut release = Box::pin(next.release());
     let _started = futures_util::poll!(&mut release);
     drop(release);
     let last = soon(mine.acquire()).await.unwrap();
-    // The same is true when the program has dropped the whole client.
+    // The same is true after the program has dropped the whole client.
     drop((a, mine, last));
     let after = soon(theirs.acquire()).await.unwrap();
     soon(after.release()).await.unwrap();
@@ -238,7 +239,7 @@ pub(crate) async fn a_hold_can_be_capped(url: &str) {
 
 pub(crate) async fn nothing_is_lost_under_contention(url: &str) {
     let ((a, mine), (b, theirs)) = contested(url, "contention").await;
-    // Read, let others run, write: without the lock, increments get lost.
+    // Read, let other tasks run, write: without the lock, increments would be lost.
     let shop = Arc::new((AtomicU64::new(0), AtomicU64::new(0)));
     let mut tasks = Vec::new();
     for task in 0..8 {
@@ -283,7 +284,7 @@ pub(crate) async fn bad_input_is_refused_before_anything_is_sent(url: &str) {
     close([client]).await;
 }
 
-/// One test for each scenario, on the server with the address that the expression gives.
+/// One test for each scenario, on the server at the address of the expression.
 #[macro_export]
 macro_rules! scenarios {
     ($url:expr) => {

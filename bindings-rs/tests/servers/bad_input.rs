@@ -1,4 +1,4 @@
-//! What a server has to refuse, and how the client reports it.
+//! Input that a server refuses, and the client's errors for it.
 
 use std::{net::TcpListener, process::Stdio, time::Duration};
 
@@ -31,7 +31,7 @@ async fn a_lease_has_to_make_sense() {
         soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
     }
     assert_eq!(client.lock(&"n".repeat(5000)).unwrap_err().name(), "invalid-name");
-    // In a cluster, the keys of such a lock would lie on different servers.
+    // In a cluster, the keys of such a lock would be on different servers.
     for name in ["a}b", "a{}b", "{}x"] {
         is(&client.lock(name).unwrap_err(), 102, "invalid-name");
     }

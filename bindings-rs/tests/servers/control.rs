@@ -1,4 +1,5 @@
-//! The servers of `tests/servers`: their addresses, their controls, and clients without fencepost that read them.
+//! The servers of `tests/servers`: their addresses, their controls, and connections without fencepost that read their
+//! state.
 
 use std::{future::Future, time::Duration};
 
@@ -24,12 +25,12 @@ pub(crate) fn variable(name: &str) -> String {
     })
 }
 
-/// A prefix of its own on the single ZooKeeper server.
+/// A new prefix on the single ZooKeeper server.
 pub(crate) fn zookeeper() -> String {
     format!("zk://{}/{}", variable("FENCEPOST_ZOOKEEPER"), unique("rs"))
 }
 
-/// A prefix of its own on the ensemble.
+/// A new prefix on the ensemble.
 pub(crate) fn ensemble() -> String {
     format!(
         "zk://{}/{}",
@@ -77,7 +78,7 @@ impl Proxy {
         order(&format!("proxy-{verb} {} {number}", self.id)).await
     }
 
-    /// How many requests have come by, and in how many flights.
+    /// The number of requests that passed the proxy, and the number of their flights.
     pub(crate) async fn traffic(&self) -> (u64, u64) {
         let count = self.order("count").await;
         (
@@ -91,7 +92,7 @@ impl Proxy {
     }
 }
 
-/// Waits until a condition is true, because there is no event to wait for.
+/// Polls until a condition is true, if there is no event to wait for.
 pub(crate) async fn until<F: Future<Output = bool>>(mut so: impl FnMut() -> F) {
     let asking = async {
         while !so().await {
@@ -110,7 +111,7 @@ pub(crate) async fn bare_redis(variable_name: &str) -> MultiplexedConnection {
     client.get_multiplexed_async_connection().await.unwrap()
 }
 
-/// One Redis command, given as words.
+/// Runs one Redis command.
 pub(crate) async fn ask<T: FromRedisValue>(connection: &MultiplexedConnection, words: &[&str]) -> T {
     let mut command = redis::Cmd::new();
     words.iter().for_each(|word| {
@@ -134,7 +135,7 @@ pub(crate) async fn is_watched(path: &str) -> bool {
     watches.lines().any(|line| line == path)
 }
 
-/// The path that a `zk://` address ends in.
+/// The path at the end of a `zk://` address.
 pub(crate) fn path_of(url: &str) -> String {
     let (path, _) = url.split_once('?').unwrap_or((url, ""));
     format!("/{}", path.splitn(4, '/').nth(3).unwrap())
@@ -155,17 +156,18 @@ pub(crate) async fn only_contender(bare: &zookeeper_client::Client, directory: &
     only
 }
 
-/// Waits until a lock has no contenders any more.
+/// Waits until a lock has no contenders.
 pub(crate) async fn deserted(bare: &zookeeper_client::Client, directory: &str) {
     until(|| async { contenders(bare, directory).await.is_empty() }).await;
 }
 
-/// Whether the grant has reported the end of its session: as such or, if the event of a watch came first, as the deletion of its node.
+/// Whether the grant has reported the end of its session; or, if the event of a watch came first, the deletion of its
+/// node.
 pub(crate) fn went_with_its_session(lost: &Lost) -> bool {
     matches!(lost.reason(), Loss::SessionExpired | Loss::Deleted)
 }
 
-/// Ends the session that holds the node, as a server does when it has waited for too long.
+/// Ends the session that owns the node, as a server does after the session timeout.
 pub(crate) async fn expire_owner(bare: &zookeeper_client::Client, node: &str) {
     let (_, stat) = bare.get_data(node).await.unwrap();
     let session = stat.ephemeral_owner;

@@ -1,4 +1,5 @@
-//! A call that the client library cannot carry out is no failure of the network: the client reports it at once, and never retries it.
+//! A call that the client library cannot carry out is not a network failure: the client reports it at once, and never
+//! retries it.
 
 use std::{
     error::Error as _,
@@ -19,7 +20,7 @@ use crate::{
     scenarios::{runs_out, soon, unique},
 };
 
-/// A program's own kind of connection, whose calls can fail in one of the [`KINDS`].
+/// A connection type of the program, whose calls can fail in one of the [`KINDS`].
 #[derive(Clone)]
 struct Misused {
     connection: MultiplexedConnection,
@@ -27,7 +28,7 @@ struct Misused {
     calls: Arc<AtomicU32>,
 }
 
-/// The error of the library for a wrong call.
+/// The errors of the library for a wrong call.
 const KINDS: [ErrorKind; 5] = [
     ErrorKind::UnexpectedReturnType,
     ErrorKind::Client,
@@ -90,7 +91,7 @@ async fn a_wrong_call_is_not_repeated() {
         let before = connection.calls.load(Ordering::Relaxed);
         failed(&soon(lock.acquire()).await.unwrap_err());
         assert_eq!(connection.calls.load(Ordering::Relaxed), before + 1);
-        // Every later call fails in the same way, and calls the library no more.
+        // Every later call fails in the same way, without a call of the library.
         connection.kind.store(NONE, Ordering::Relaxed);
         failed(&soon(lock.acquire()).await.unwrap_err());
         failed(&client.lock("other").unwrap_err());
@@ -123,7 +124,7 @@ async fn everything_ends_with_it() {
         async move { lock.acquire().await.map(drop) }
     });
     connection.kind.store(0, Ordering::Relaxed);
-    // It asks at once, and then every 100 ms.
+    // The waiter polls at once, and then every 100 ms.
     failed(&soon(waiting).await.unwrap().unwrap_err());
     let lost = soon(held.lost()).await;
     assert_eq!(lost.reason(), Loss::ConnectionClosed);
@@ -135,7 +136,7 @@ async fn everything_ends_with_it() {
 
 #[tokio::test]
 async fn a_connection_that_cannot_subscribe_is_an_error_at_once() {
-    // The library has been built without TLS.
+    // The library was built without TLS.
     let address = ConnectionAddr::TcpTls {
         host: "127.0.0.1".into(),
         port: 1,

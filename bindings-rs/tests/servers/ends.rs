@@ -1,4 +1,4 @@
-//! Several ends of one claim on a real Redis: of calls that were cancelled, and of calls at the same time.
+//! Several ends of one claim on a real Redis: with cancelled calls, and with concurrent calls.
 
 use fencepost::{Completion, Error, IdempotencyOptions, Misuse};
 use futures_util::{FutureExt as _, join};
@@ -26,7 +26,7 @@ async fn a_cancelled_completion_can_be_asked_for_again() {
     assert_eq!(record.result, *b"paid");
 }
 
-/// The answer has come before the call is repeated.
+/// The reply arrives before the call is repeated.
 #[tokio::test]
 async fn the_answer_to_a_cancelled_end_is_kept() {
     let payments = scope(IdempotencyOptions::new()).await;
@@ -51,15 +51,15 @@ async fn calls_at_the_same_time_share_an_end() {
     assert!(is_not_held(other));
 }
 
-/// A refusal is that of all who waited. Then one of them ends the claim in another way, and the other one does not take
-/// that for the answer to its own end.
+/// All waiting calls get the refusal. If one of them then ends the claim in another way, the other call must not return
+/// the result of that end.
 #[tokio::test]
 async fn an_end_after_a_refusal_is_another_one() {
     let payments = scope(IdempotencyOptions::new().renew(false)).await;
     let claim = run(payments.claim("order-17", b"").await.unwrap());
     let key = format!("fencepost:{{{}/order-17}}", payments.scope());
     let bare = bare_redis("FENCEPOST_REDIS").await;
-    // The server has another result of the same attempt, which it does not overwrite.
+    // The server has another result of the same attempt, and does not overwrite it.
     let stored = ["HSET", &key, "state", "done", "tag", "x", "result", "x"];
     let _: u64 = ask(&bare, &stored).await;
     let again = async {

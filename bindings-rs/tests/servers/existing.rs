@@ -1,4 +1,4 @@
-//! Clients on connections that the program has made, and goes on using.
+//! Clients on connections that the program has made, and still uses.
 
 use std::time::Duration;
 
@@ -131,7 +131,7 @@ async fn the_native_error_is_the_source_for_every_grant_of_an_owner() {
     let name = unique("mistyped");
     let options = LockOptions::new().owner("request-17");
     let lock = client.lock_with(&name, options).unwrap();
-    // The client sends the request of the first acquire, whether that acquire has ended or not.
+    // The client sends the request of the first acquire, even if that acquire has already ended.
     for first_is_over in [true, false] {
         let (first, second) = (
             soon(lock.acquire()).await.unwrap(),
@@ -206,7 +206,7 @@ async fn a_redis_connection_that_says_nothing_is_reported_and_left_open() {
         "the connection given to Client::from_redis has not answered for 5 s: end it and give another one";
     assert_eq!(cause, silent);
     proxy.order("pass").await;
-    // It is the same connection, and it answers.
+    // It is the same connection, and it works.
     assert_eq!(ask::<i64>(&theirs, &["CLIENT", "ID"]).await, number);
     soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
     soon(client.close()).await.unwrap();
@@ -238,7 +238,8 @@ async fn options_that_do_not_belong_to_a_given_connection_are_refused() {
     }
 }
 
-/// The first grant of a session that the program made is due after a quarter of its timeout. A free lock is not refused for that.
+/// In a session that the program made, the first grant comes after a quarter of the session timeout. The client must
+/// not refuse a free lock because of this.
 #[tokio::test]
 async fn a_free_lock_of_a_given_session_is_granted_however_short_the_timeout() {
     let address = variable("FENCEPOST_ZOOKEEPER");

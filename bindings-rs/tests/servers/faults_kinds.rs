@@ -1,4 +1,4 @@
-//! Faults between a client and ZooKeeper, for unfair locks and for writers that become readers.
+//! Faults between a client and ZooKeeper, for unfair locks and for downgrades.
 
 use fencepost::{Client, Error, Grant, LockOptions, Loss, Refusal};
 use zookeeper_client::{Acl, Acls, AuthId, CreateMode, Permission};
@@ -15,7 +15,7 @@ fn unfair() -> LockOptions {
     LockOptions::new().fair(false)
 }
 
-/// The rights of all clients.
+/// An ACL with this right for all clients.
 fn only(permission: Permission) -> [Acl; 1] {
     [Acl::new(permission, AuthId::anyone())]
 }
@@ -24,7 +24,7 @@ async fn is_there(bare: &zookeeper_client::Client, node: &str) -> bool {
     bare.check_stat(node).await.unwrap().is_some()
 }
 
-/// A client whose writer has become a reader, and where its node lies.
+/// A client with a downgraded grant, and the path of its node.
 async fn downgraded(url: &str) -> (Client, Grant, String) {
     let client = fencepost::connect(url).await.unwrap();
     let both = client.read_write_lock("x").unwrap();
@@ -81,7 +81,7 @@ async fn a_lost_reply_leaves_no_single_node() {
     soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
     let bare = bare_zookeeper().await;
     let node = format!("{}/x", path_of(&url));
-    // The create's reply, the look's, the delete's.
+    // The reply to the create, to the read, and to the delete.
     for lost in 1..=3 {
         proxy.order(&format!("drop-replies {lost}")).await;
         let grant = soon(lock.acquire()).await.unwrap();
@@ -164,7 +164,8 @@ async fn a_downgrade_without_an_answer_is_asked_for_again() {
         let grant = soon(both.writer().acquire()).await.unwrap();
         proxy.order("drop-replies 1").await;
         if released {
-            // The acquire is cancelled while its create is in doubt: neither node stays.
+            // The downgrade is cancelled while the outcome of its create is unknown: neither node
+            // stays.
             let mut downgrade = Box::pin(grant.downgrade());
             let _begun = futures_util::poll!(&mut downgrade);
             drop(downgrade);
@@ -194,7 +195,7 @@ async fn the_call_after_a_cancelled_downgrade_returns_its_result() {
     let mut cancelled = Box::pin(grant.downgrade());
     assert!(futures_util::poll!(&mut cancelled).is_pending());
     drop(cancelled);
-    // Two tasks ask for it again, while it goes on.
+    // Two tasks call the downgrade again while it is in progress.
     let (mut next, mut other) = (Box::pin(grant.downgrade()), Box::pin(grant.downgrade()));
     assert!(futures_util::poll!(&mut next).is_pending());
     assert!(futures_util::poll!(&mut other).is_pending());

@@ -9,7 +9,7 @@ use crate::{
     scenarios::{soon, unique, waits},
 };
 
-/// Short enough to wait for, and long enough for a busy machine.
+/// A short lease that is long enough for a busy machine.
 fn short() -> LockOptions {
     LockOptions::new().ttl(Duration::from_secs(2))
 }
@@ -27,7 +27,7 @@ async fn a_deleted_key_is_a_lost_lock_and_so_is_a_taken_one() {
 
     let grant = soon(lock.acquire()).await.unwrap();
     let _: String = ask(&bare, &["SET", &name, "somebody", "PX", "60000"]).await;
-    // The release finds the loss by itself, and does not change the key of the other holder.
+    // The release itself detects the loss, and does not change the key of the other holder.
     let error = soon(grant.release()).await.unwrap_err();
     assert!(
         matches!(&error, Error::Lost(lost) if lost.reason() == Loss::Taken),
@@ -98,7 +98,7 @@ async fn a_network_that_swallows_everything_is_left_and_the_grant_ends_in_time()
     assert_eq!(soon(grant.lost()).await.reason(), Loss::LeaseEnded);
     assert!(next.fence() > grant.fence());
     soon(next.release()).await.unwrap();
-    // The present connections stay silent for ever, so the client makes new ones.
+    // The present connections stay silent, so the client makes new ones.
     let _held = order_cut_and_heal(&proxy).await;
     let again = soon(client.lock(&name).unwrap().acquire()).await.unwrap();
     soon(again.release()).await.unwrap();
@@ -123,7 +123,7 @@ async fn a_lost_reply_leaves_no_orphaned_lock() {
     let name = unique("reply");
     let lock = client.lock(&name).unwrap();
     soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
-    // The acquire's reply, the release's reply.
+    // The reply to the acquire, and to the release.
     for lost in 1..=2 {
         proxy.order(&format!("drop-replies {lost}")).await;
         let grant = soon(lock.acquire()).await.unwrap();
@@ -141,7 +141,8 @@ async fn a_lost_reply_leaves_no_orphaned_lock() {
     proxy.close().await;
 }
 
-/// The time of a busy program does not count for its releases: a slow server may answer later than an alarm gives I/O.
+/// The time during which the program is busy does not count towards the limit of its releases: a slow server may reply
+/// after the extra time that a late alarm waits for I/O.
 #[tokio::test]
 async fn a_slow_server_confirms_the_release_of_a_busy_program() {
     let proxy = Proxy::open("redis-1").await;

@@ -54,7 +54,7 @@ async fn an_expired_session_is_a_lost_lock_and_the_next_session_goes_on() {
         let theirs = theirs.clone();
         async move { theirs.acquire().await }
     });
-    // A waiter of the same session leaves the wait queue with the session, and queues again in the next session.
+    // A waiter in the same session leaves the wait queue when the session ends, and joins it again in the next session.
     let own_waiting = tokio::spawn({
         let mine = mine.clone();
         async move { mine.acquire().await }
@@ -126,14 +126,14 @@ async fn a_silent_network_ends_a_grant_before_the_server_gives_the_lock_away() {
     proxy.close().await;
 }
 
-/// Passes connections on, one at a time, until they are cut. As a server with this `maxSessionTimeout`, it limits the
+/// A proxy for one connection at a time, until it is cut. Like a server with this `maxSessionTimeout`, it limits the
 /// session timeout that a client may have.
 async fn limiting(listener: TcpListener, longest: Arc<AtomicU32>, cut: Arc<Notify>) {
     let server = crate::control::variable("FENCEPOST_ZOOKEEPER");
     loop {
         let (mut near, _) = listener.accept().await.unwrap();
         let mut far = TcpStream::connect(&server).await.unwrap();
-        // The length, the protocol's version, the last transaction, and the timeout that the client asks for.
+        // The length, the protocol's version, the last transaction, and the timeout that the client requests.
         let mut head = [0; 20];
         if near.read_exact(&mut head).await.is_err() {
             continue;
@@ -150,7 +150,7 @@ async fn limiting(listener: TcpListener, longest: Arc<AtomicU32>, cut: Arc<Notif
     }
 }
 
-/// The server gives the lock away when the timeout has passed that it has agreed to last.
+/// Another client gets the lock when the last timeout that the server agreed to has passed.
 #[tokio::test]
 async fn a_grant_lasts_no_longer_than_its_session_after_a_reconnect() {
     const LOWERED: Duration = Duration::from_secs(4);
@@ -165,7 +165,7 @@ async fn a_grant_lasts_no_longer_than_its_session_after_a_reconnect() {
     longest.store(4000, Ordering::Relaxed);
     cut.notify_one();
     until(async || grant.is_valid() && grant.remaining() < LOWERED).await;
-    // The session is proved again and again, with the new timeout.
+    // The client proves the session again and again, with the new timeout.
     assert!(waits(grant.lost()).await);
     for _ in 0..30 {
         tokio::time::sleep(Duration::from_millis(100)).await;
@@ -185,7 +185,7 @@ async fn a_lost_reply_leaves_no_orphaned_lock() {
     soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
     let bare = bare_zookeeper().await;
     let directory = format!("{}/x", path_of(&url));
-    // The create's reply, the list's reply, the delete's reply.
+    // The reply to the create, to the list, and to the delete.
     for lost in 1..=3 {
         proxy.order(&format!("drop-replies {lost}")).await;
         let grant = soon(lock.acquire()).await.unwrap();

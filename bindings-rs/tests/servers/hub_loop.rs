@@ -1,4 +1,4 @@
-//! The example of a program with an event loop of its own.
+//! Tests the example of a program with its own event loop.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Idempotent operations on a real Redis: what the client adds to the core.
+//! Idempotent operations on a real Redis: the part of the client.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,7 +16,7 @@ pub(crate) async fn scope(options: IdempotencyOptions) -> Idempotency {
     client.idempotency_with(&unique("payments"), options).unwrap()
 }
 
-/// The same scope on a connection of its own.
+/// The same scope on another connection.
 pub(crate) async fn beside(scope: &Idempotency, options: IdempotencyOptions) -> Idempotency {
     let client = fencepost::connect(&control::redis()).await.unwrap();
     client.idempotency_with(scope.scope(), options).unwrap()
@@ -66,7 +66,7 @@ async fn a_claim_waits_for_the_result_of_the_running_one() {
     let limit = Duration::from_millis(500);
     let late = other.claim_within("order-17", b"", limit).await.unwrap_err();
     assert_eq!(refusal(late), Refusal::InProgress);
-    // All bytes there are.
+    // All values of a byte.
     let result: Vec<u8> = (0..=255).collect();
     assert_eq!(
         claim.complete("bytes", result.clone()).await.unwrap(),
@@ -100,7 +100,7 @@ async fn a_dropped_claim_is_left() {
     }
 }
 
-/// By the server's clock, which is this machine's.
+/// The time by the server's clock, which is the clock of this machine.
 fn now() -> u64 {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     u64::try_from(now.unwrap().as_millis()).unwrap() + 1
@@ -115,7 +115,7 @@ async fn a_release_frees_what_no_earlier_attempt_has_left() {
         .unwrap();
     let claim = run(payments.claim("order-17", b"").await.unwrap());
     assert_eq!(claim.takeovers(), 1);
-    // This attempt has had no effect, but the first one may have had one.
+    // This attempt had no effect, but the first attempt may have had an effect.
     claim.release().await.unwrap();
     let claim = run(payments.claim("order-17", b"").await.unwrap());
     assert_eq!(claim.takeovers(), 2);

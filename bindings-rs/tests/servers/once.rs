@@ -8,7 +8,7 @@ use fencepost::{
 
 use crate::idempotency::{brief, refusal, run, scope};
 
-/// The answers of a payment provider.
+/// The errors of a payment provider.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ChargeError {
     NotConnected,
@@ -58,7 +58,7 @@ async fn never(_claim: &Claim) -> Result<(u64, String), std::io::Error> {
     unreachable!("it has run")
 }
 
-/// The future can be given to another thread.
+/// The future can move to another thread.
 #[tokio::test(flavor = "multi_thread")]
 async fn operations_run_in_tasks() {
     let payments = scope(IdempotencyOptions::new()).await;
@@ -97,7 +97,7 @@ async fn an_error_leaves_the_operation() {
     assert_eq!(claim.takeovers(), 1);
 }
 
-/// Under `indeterminate`, an operation that is left never runs again.
+/// With `indeterminate`, a left operation never runs again.
 #[tokio::test]
 async fn an_error_says_how_the_claim_ends() {
     let payments = scope(IdempotencyOptions::new().on_lease_end(OnLeaseEnd::Indeterminate)).await;
@@ -106,7 +106,7 @@ async fn an_error_says_how_the_claim_ends() {
         operation.once::<u32>(async move |_claim: &Claim| Err(error))
     };
     for _ in 0..2 {
-        // It runs each time.
+        // The operation runs each time.
         let failed = pay("order-1", ChargeError::NotConnected).await;
         assert!(matches!(
             failed,
@@ -137,7 +137,8 @@ async fn an_error_says_how_the_claim_ends() {
     );
 }
 
-/// Otherwise the claim would be left, and the operation would run again.
+/// A text that is too long is shortened: otherwise the claim would be left, and the operation would
+/// run again.
 #[tokio::test]
 async fn the_beginning_of_a_long_error_is_stored() {
     let payments = scope(IdempotencyOptions::new()).await;
@@ -154,7 +155,7 @@ async fn the_beginning_of_a_long_error_is_stored() {
     let Err(OnceError::Stored(stored)) = pay("again").await else {
         panic!("it has run again")
     };
-    // The rest is three bytes, and no character is cut.
+    // The last three bytes are the ellipsis, and no character is cut.
     let expected = format!("a{}…", "ü".repeat(499_998));
     assert!(stored.text() == expected, "{} bytes", stored.text().len());
     assert_eq!(expected.len(), 1_000_000);
@@ -201,7 +202,7 @@ async fn a_result_of_another_form_is_no_value() {
     assert!(matches!(pay("order-2").await, OnceError::Json(_)));
 }
 
-/// JSON has no NaN, and every replay would fail. The first call learns that.
+/// JSON has no NaN, so every replay would fail. The first call already returns an error.
 #[tokio::test]
 async fn a_value_that_json_does_not_give_back_is_not_stored() {
     let payments = scope(IdempotencyOptions::new()).await;

@@ -1,4 +1,4 @@
-//! How peers see contenders, and what peers may request from them.
+//! The contenders' nodes as other libraries see them, and the requests of other libraries.
 
 use fencepost::{Client, Grant, Layout, Lock, LockOptions};
 
@@ -55,7 +55,7 @@ async fn a_revocation_request_is_reported() {
     let grant = held(&lock).await;
     assert!(waits(grant.revoke_requested()).await);
     let node = only_contender(&bare, &format!("{}/x", path_of(&url))).await;
-    // As Curator's Revoker does.
+    // The same request as Curator's Revoker.
     bare.set_data(&node, b"__REVOKE__", None).await.unwrap();
     soon(async { tokio::join!(grant.revoke_requested(), grant.revoke_requested()) }).await;
     assert!(grant.is_revoke_requested());
@@ -72,23 +72,23 @@ async fn a_revocation_request_is_reported() {
 
 #[tokio::test]
 async fn a_revocation_request_reaches_the_grants_that_an_owner_has_left() {
-    // The session is so long that no recheck finds the request during the test.
+    // The session timeout is so long that no recheck finds the request during the test.
     let url = zookeeper() + "?session_timeout=40000";
     let directory = format!("{}/x", path_of(&url));
     let client = Client::builder().connect(&url).await.unwrap();
     let options = LockOptions::new().revocable(true).owner("request-17");
     let lock = client.lock_with("x", options).unwrap();
     let bare = bare_zookeeper().await;
-    // The watch of the first acquire stays, and each event of it leads to the next one.
+    // The watch of the first acquire stays, and the client renews it after each event.
     for events in [&["__REVOKE__"] as &[_], &["mine", "__REVOKE__"]] {
         for dropped in [false, true] {
             let (first, second) = (held(&lock).await, held(&lock).await);
             let node = only_contender(&bare, &directory).await;
-            // The watch is there when this has been answered.
+            // The watch is set when this has a reply.
             soon(first.extend()).await.unwrap();
             if dropped {
                 drop(first);
-                // It is closed before the owner's next acquire.
+                // This grant is closed before the owner's next acquire.
                 soon(held(&lock).await.release()).await.unwrap();
             } else {
                 soon(first.release()).await.unwrap();
@@ -99,7 +99,7 @@ async fn a_revocation_request_reaches_the_grants_that_an_owner_has_left() {
                 soon(second.extend()).await.unwrap();
             }
             soon(second.revoke_requested()).await;
-            // So does one that comes later.
+            // The same is true for a later grant.
             let third = held(&lock).await;
             assert!(third.is_revoke_requested());
             soon(second.release()).await.unwrap();

@@ -1,4 +1,4 @@
-//! A holder that dies with its process.
+//! A holder whose process is killed.
 
 use std::process::Stdio;
 
@@ -12,7 +12,7 @@ use crate::{
     scenarios::{soon, unique},
 };
 
-/// Not a test by itself: what the process to be killed runs.
+/// Not a separate test: the process that is killed runs this.
 #[tokio::test]
 #[ignore = "run by the tests of this file, in a process of its own"]
 async fn hold_until_killed() {
@@ -71,7 +71,7 @@ async fn survives(url: String, unfair: bool) {
     let lock = client.lock_with(&name, of_kind(unfair)).unwrap();
     assert!(soon(lock.try_acquire()).await.unwrap().is_none());
     let waiting = tokio::spawn(async move { lock.acquire().await });
-    // SIGKILL: the holder executes nothing more.
+    // SIGKILL ends the holder at once.
     holder.start_kill().unwrap();
     soon(holder.wait()).await.unwrap();
     let next = soon(waiting).await.unwrap().unwrap();

@@ -10,7 +10,7 @@ use crate::{
     scenarios::{soon, unique, waits},
 };
 
-/// The server at an address that leads to it, and the certificates to check it against.
+/// The URL of the server at an address, with the file of trusted certificates.
 fn at(address: &str, ca: Option<&str>) -> String {
     let password = variable("FENCEPOST_REDIS_TLS_PASSWORD");
     let ca = ca
@@ -19,12 +19,12 @@ fn at(address: &str, ca: Option<&str>) -> String {
     format!("rediss://:{password}@{address}{ca}")
 }
 
-/// The server as a client has to see it.
+/// The URL with which the client trusts the server.
 pub(crate) fn trusted() -> String {
     at(&variable("FENCEPOST_REDIS_TLS"), Some("FENCEPOST_REDIS_TLS_CA"))
 }
 
-/// The answer of the server to a command of another program.
+/// The server's reply to a command of another program.
 async fn ask(words: &[&str]) -> String {
     let address = variable("FENCEPOST_REDIS_TLS");
     let (host, port) = address.split_once(':').unwrap();
@@ -96,7 +96,7 @@ async fn a_server_with_an_unknown_certificate_is_refused_at_once() {
             "not valid for name",
         ),
     ] {
-        // The error comes before the acquire timeout for a server that does not answer.
+        // The error comes before the connect timeout.
         let patient = Client::builder().connect_timeout(Duration::from_secs(3600));
         let error = soon(patient.connect(&url)).await.unwrap_err();
         is(&error, "server-error", why);
@@ -117,7 +117,8 @@ async fn tls_and_no_tls_do_not_mix() {
     let url = at(&variable("FENCEPOST_REDIS_TLS"), None).replace("rediss:", "redis:");
     let error = soon(brief().connect(&url)).await.unwrap_err();
     is(&error, "unreachable", "");
-    // Such a server waits for the rest of what it takes for a command.
+    // A server without TLS treats the handshake as the beginning of a command, and waits for the
+    // rest.
     let url = redis().replace("redis:", "rediss:");
     let error = soon(brief().connect(&url)).await.unwrap_err();
     assert_eq!(error.name(), "unreachable");

@@ -1,4 +1,4 @@
-//! Tokens on a real Redis: what the client adds to the core.
+//! Tokens on a real Redis: the part of the client.
 
 use std::time::Duration;
 

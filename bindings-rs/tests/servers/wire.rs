@@ -1,4 +1,4 @@
-//! What goes over the wire.
+//! The requests on the connection.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use crate::{
     scenarios::{soon, unique},
 };
 
-/// Waits until the create and the list go out together, and the delete alone. That may take several tries: the system may interrupt the sender
-/// between two requests, and at first a new connection does not send at once.
+/// Waits until the client sends the create and the list together, and the delete alone. This may take several tries:
+/// the system may interrupt the sender between two requests, and at first a new connection does not send at once.
 async fn three_requests_in_two_flights(proxy: &Proxy, lock: &Lock) {
     until(|| async {
         proxy.order("reset").await;
@@ -33,7 +33,7 @@ async fn zookeeper_takes_three_requests_in_two_flights() {
     // Now the directory exists, and the session is confirmed.
     soon(soon(lock.acquire()).await.unwrap().release()).await.unwrap();
     three_requests_in_two_flights(&proxy, &lock).await;
-    // Another connection.
+    // This is another connection.
     let grant = soon(lock.acquire()).await.unwrap();
     proxy.order("cut").await;
     until(|| async { !grant.is_valid() }).await;
@@ -65,7 +65,7 @@ async fn zookeeper_takes_no_request_to_hand_over() {
     let grant = soon(mine.acquire()).await.unwrap();
     proxy.order("reset").await;
     let waiting = tokio::spawn(async move { theirs.acquire().await });
-    // Create, list, and watches on the predecessor and on the own node.
+    // Create, list, and watches on the predecessor and on the contender's own node.
     until(|| async { proxy.traffic().await.0 == 4 }).await;
     proxy.order("reset").await;
     soon(grant.release()).await.unwrap();

@@ -1,4 +1,4 @@
-//! How handlers and their claims end.
+//! The ends of handlers and of their claims.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -46,7 +46,7 @@ async fn a_handler_survives_its_client() -> Result<(), Error> {
     shop.client.close().await
 }
 
-/// The panic goes on to the server, as without the layer.
+/// The server gets the panic, as without the layer.
 #[tokio::test]
 async fn a_handler_that_panics_leaves_its_claim() -> Result<(), Error> {
     let shop = Shop::open().await?;
@@ -76,7 +76,7 @@ async fn a_handler_that_panics_leaves_its_claim() -> Result<(), Error> {
     shop.client.close().await
 }
 
-/// Then the layer cannot store the response, and reports no error.
+/// If the handler has ended its claim, the layer cannot store the response, and reports no error.
 #[tokio::test]
 async fn a_handler_may_end_its_claim_itself() -> Result<(), Error> {
     let shop = Shop::open().await?;

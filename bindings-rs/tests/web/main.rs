@@ -1,4 +1,4 @@
-//! The tower layer on `memory:`, with axum and with services of one's own.
+//! The tower layer on `memory:`, with axum and with other services.
 
 mod endings;
 mod requests;

@@ -1,4 +1,4 @@
-//! What a request gets.
+//! The responses to requests.
 
 use axum::routing::any;
 use fencepost::{
@@ -199,7 +199,7 @@ async fn a_body_has_a_limit() -> Result<(), Error> {
     assert!(ask(&app, announced).await.is_problem(413, "body-too-large"));
     assert_eq!(ask(&app, request("1234")).await.body, "1");
 
-    // A limit outside of the layer.
+    // An outer layer with a limit.
     let limited = axum::body::Body::new(http_body_util::Limited::new("12345".to_owned(), 4));
     let app = shop.counting(shop.builder().build()?);
     assert!(
@@ -246,7 +246,7 @@ async fn a_request_without_a_tenant_runs_nothing() -> Result<(), Error> {
     shop.client.close().await
 }
 
-/// The status of a gRPC call is in trailers, which no replay has.
+/// The status of a gRPC call is in trailers, which a replay does not have.
 #[tokio::test]
 async fn a_grpc_call_with_a_key_runs_nothing() -> Result<(), Error> {
     let shop = Shop::open().await?;

@@ -42,7 +42,7 @@ async fn older_secrets_are_accepted() -> Result<(), Error> {
             let retry = ask(&now, asked("")).await;
             assert_eq!(retry.is_replayed(), accepted, "{example}");
             assert_eq!(retry.is_problem(422, "mismatch"), !accepted, "{example}");
-            // Another request never runs.
+            // Another request with this key never runs.
             let other = ask(&now, asked("another body")).await;
             assert!(other.is_problem(422, "mismatch"), "{example}");
         }

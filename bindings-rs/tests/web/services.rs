@@ -1,4 +1,4 @@
-//! Services that are no router of axum, with bodies and errors of their own.
+//! Services that are not a router of axum, with their own bodies and errors.
 
 use std::{
     collections::VecDeque,
@@ -26,7 +26,7 @@ impl fmt::Display for Sold {
     }
 }
 
-/// A caller has to poll whether it is ready, as for a service with a limit.
+/// A service that the caller has to poll until it is ready, like a service with a limit.
 #[derive(Default)]
 struct Till {
     is_ready: bool,
@@ -85,14 +85,14 @@ async fn bodies_and_errors_are_those_of_any_service() -> Result<(), Error> {
         Ok::<_, String>((String::from_utf8(body.to_vec()).unwrap(), is_replayed))
     };
     assert_eq!(ask("POST").await, Err("sold to somebody else".into()));
-    // The error has left the claim.
+    // The claim was left after the error.
     assert_eq!(ask("POST").await, Ok(("Some(1)".into(), false)));
     assert_eq!(ask("POST").await, Ok(("Some(1)".into(), true)));
     assert_eq!(ask("GET").await, Ok(("None".into(), false)));
     shop.client.close().await
 }
 
-/// Requests of hyper come to a service whose error never happens.
+/// hyper's requests, to a service without errors.
 #[tokio::test]
 async fn a_service_need_not_fail() -> Result<(), Error> {
     #[derive(Clone)]

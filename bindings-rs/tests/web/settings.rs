@@ -63,7 +63,7 @@ fn a_layer_needs_a_runtime() {
     assert_eq!(shop.builder().build().unwrap_err().name(), "no-runtime");
 }
 
-/// axum gives a nested router the rest of the path.
+/// axum passes only the rest of the path to a nested router.
 #[tokio::test]
 async fn the_route_is_the_whole_path() -> Result<(), Error> {
     let shop = Shop::open().await?;

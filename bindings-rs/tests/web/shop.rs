@@ -1,4 +1,4 @@
-//! An application of axum behind the layer, and its requests.
+//! An axum application behind the layer, and its requests.
 
 use std::{
     sync::{
@@ -39,12 +39,12 @@ pub(crate) fn tenant(request: &Parts) -> Option<String> {
     Some(request.headers.get("x-tenant")?.to_str().ok()?.to_owned())
 }
 
-/// A client, its operations, and what the layer has reported.
+/// A client, its operations, and the reports of the layer.
 pub(crate) struct Shop {
     pub(crate) client: Client,
     pub(crate) operations: Idempotency,
     pub(crate) reports: Arc<Mutex<Vec<String>>>,
-    /// How often the handler has run.
+    /// The number of runs of the handler.
     pub(crate) runs: Arc<AtomicUsize>,
 }
 
@@ -66,7 +66,7 @@ impl Shop {
         })
     }
 
-    /// A router whose handler counts its runs, and answers with their number.
+    /// A router whose handler counts its runs, and responds with their number.
     pub(crate) fn counting(&self, layer: IdempotencyLayer) -> Router {
         let runs = Arc::clone(&self.runs);
         router(
@@ -108,7 +108,7 @@ pub(crate) fn request(body: impl Into<Body>) -> Request {
         .unwrap()
 }
 
-/// A response, read to its end.
+/// A response with its complete body.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -139,7 +139,7 @@ impl Answer {
         self.header("idempotency-stored") == Some("false")
     }
 
-    /// Whether it is this problem.
+    /// Whether the response is this problem.
     pub(crate) fn is_problem(&self, status: u16, name: &str) -> bool {
         let kind = format!(r#"{{"type":"urn:fencepost:http:{name}","#);
         self.status == status && self.body.starts_with(&kind)

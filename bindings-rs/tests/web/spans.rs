@@ -1,4 +1,4 @@
-//! The span of a request, which a handler behind the layer runs in.
+//! A handler behind the layer runs in the span of the request.
 
 use std::sync::{Arc, Mutex};
 

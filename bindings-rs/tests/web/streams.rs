@@ -24,7 +24,7 @@ use super::shop::{Answer, Shop, ask, claim_of, request, router, soon};
 
 type Sent = io::Result<Frame<Bytes>>;
 
-/// A handler whose body is what a test sends. Without a test, it answers with its takeovers.
+/// A handler whose body is sent by a test. Without a test, it responds with its takeovers.
 fn handler(status: StatusCode, length: Option<u64>) -> (UnboundedSender<Sent>, MethodRouter) {
     let (sender, frames) = unbounded_channel();
     let frames = Arc::new(Mutex::new(Some(frames)));
@@ -38,7 +38,7 @@ fn handler(status: StatusCode, length: Option<u64>) -> (UnboundedSender<Sent>, M
                 .into_response();
         };
         let frames = stream::unfold(frames, async |mut frames| Some((frames.recv().await?, frames)));
-        // A panic is sent as such.
+        // The test can also send a panic.
         let frames = frames.map(|frame| match frame {
             Err(error) if error.kind() == io::ErrorKind::Other => panic!("{error}"),
             frame => frame,
@@ -92,7 +92,7 @@ async fn the_end_of_a_stream_follows_its_completion() -> Result<(), Error> {
     shop.client.close().await
 }
 
-/// A client that has as many bytes as were announced does not wait for more.
+/// A client that has received all announced bytes does not wait for more.
 #[tokio::test]
 async fn the_last_byte_that_was_announced_follows_the_completion() -> Result<(), Error> {
     let shop = Shop::open().await?;
@@ -129,7 +129,7 @@ async fn pieces_of_an_announced_length_are_stored() -> Result<(), Error> {
     shop.client.close().await
 }
 
-/// A handler that sends more than it has announced: the rest passes through.
+/// If a handler sends more than it has announced, the rest passes through.
 #[tokio::test]
 async fn a_wrong_length_exceeds_no_limit() -> Result<(), Error> {
     let shop = Shop::open().await?;
@@ -145,7 +145,7 @@ async fn a_wrong_length_exceeds_no_limit() -> Result<(), Error> {
     shop.client.close().await
 }
 
-/// The limit is that of the stored form: here `200`, the type of the content, and the body.
+/// The limit applies to the stored form: here `200`, the content type, and the body.
 #[tokio::test]
 async fn a_large_result_is_not_stored() -> Result<(), Error> {
     let shop = Shop::open().await?;
@@ -206,7 +206,7 @@ async fn a_body_that_fails_leaves_the_claim() -> Result<(), Error> {
                 asked
             };
             if length.is_some() && kind == io::ErrorKind::Other {
-                // Nothing has been sent: the panic goes on.
+                // The layer has sent nothing, so the server gets the panic.
                 let ended = AssertUnwindSafe(ask(&app, asked())).catch_unwind().await;
                 assert!(ended.is_err());
             } else {

@@ -84,7 +84,7 @@ async fn a_script_asks_for_its_token() -> Result<(), Error> {
         .strip_suffix(r#""}"#)
         .unwrap();
     for is_replayed in [false, true] {
-        // The key does not count.
+        // The layer ignores the key.
         let mut asked = request("");
         asked
             .headers_mut()

@@ -1,4 +1,4 @@
-//! Responses as hyper sends them: lengths that are wrong, and answers to HEAD.
+//! Responses as hyper sends them: wrong lengths, and responses to HEAD.
 
 use std::{convert::Infallible, net::SocketAddr};
 
@@ -20,7 +20,7 @@ async fn serve(app: Router) -> SocketAddr {
     address
 }
 
-/// A response: its lines up to the empty one, in lower case, and its body, which may be cut off.
+/// Returns the lines of the response up to the empty one, in lower case, and its body, which may be incomplete.
 async fn exchange(address: SocketAddr, method: &str) -> (String, String) {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let request = format!(
@@ -33,7 +33,7 @@ async fn exchange(address: SocketAddr, method: &str) -> (String, String) {
     (head.to_lowercase(), body.to_owned())
 }
 
-/// A response with this body, whose size is known in advance or not.
+/// A response with this body. Its size may be known in advance.
 fn announcing(length: usize, body: &'static str, is_sized: bool) -> Response {
     let body = if is_sized {
         Body::from(body)
@@ -50,7 +50,7 @@ fn announcing(length: usize, body: &'static str, is_sized: bool) -> Response {
 #[tokio::test]
 async fn a_body_that_ends_early_is_not_stored() -> Result<(), Error> {
     for is_sized in [false, true] {
-        // With this limit, a body of 300 bytes is passed on piece by piece.
+        // With this limit, the layer passes a body of 300 bytes on piece by piece.
         for length in [6, 300] {
             let shop = Shop::open().await?;
             let layer = shop.builder().max_result(200).build()?;
@@ -78,7 +78,7 @@ async fn a_body_that_ends_early_is_not_stored() -> Result<(), Error> {
     Ok(())
 }
 
-/// The first client gets as much as was announced, and a retry gets no other body.
+/// The first client gets the announced bytes, and a retry does not get another body.
 #[tokio::test]
 async fn a_body_that_is_longer_than_announced_is_not_stored() -> Result<(), Error> {
     let shop = Shop::open().await?;
@@ -94,7 +94,7 @@ async fn a_body_that_is_longer_than_announced_is_not_stored() -> Result<(), Erro
     shop.client.close().await
 }
 
-/// The length of an answer to HEAD is that of the answer to GET. It is not stored, so a replay has none.
+/// The length of a response to HEAD is that of the response to GET. It is not stored, so a replay has no length.
 #[tokio::test]
 async fn a_replay_to_head_announces_no_other_length() -> Result<(), Error> {
     let shop = Shop::open().await?;

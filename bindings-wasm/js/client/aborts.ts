@@ -26,7 +26,7 @@ export function reasonOf({ reason }: Signal): unknown {
   return reason === undefined ? new DOMException("This operation was aborted", "AbortError") : reason;
 }
 
-/** Calls a function when the signal is aborted; gives one that makes it forget that. */
+/** Calls a function when the signal is aborted. Returns a function that cancels this. */
 export function onAbort(signal: Signal, call: () => void): () => void {
   let waiting = known.get(signal);
   if (waiting === undefined) {

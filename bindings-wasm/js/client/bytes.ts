@@ -13,7 +13,7 @@ import { isBytes } from "../realms.js";
 /** The longest result of an operation, in bytes, as in the core. */
 export const LONGEST_RESULT = 1_000_000;
 
-/** Any bytes; a text stands for its UTF-8. */
+/** Any bytes. A string is encoded as UTF-8. */
 export type Bytes = Uint8Array | string;
 
 const utf8 = new TextEncoder();
@@ -30,7 +30,7 @@ export function bytesOf(what: string, value: unknown): Uint8Array {
   throw unreadable(`${what} is ${shown(value)}: it has to be a Uint8Array or a string`);
 }
 
-/** The same for an option: nothing is no bytes. */
+/** The same for an option. If it is not set, there are no bytes. */
 export function optionalBytes(what: string, value: unknown): Uint8Array {
   return bytesOf(what, value ?? "");
 }

@@ -45,13 +45,13 @@ export function waiting(engine: Engine, begin: (waiter: Waiter) => void): Promis
   });
 }
 
-/** Renews what is held. */
+/** Renews a grant or a claim. */
 export function extended(engine: Engine, contender: Contender): Promise<void> {
   return waiting(engine, (waiter) => {
     if (contender.state !== "held") {
       throw contender.refusal();
     }
-    // In memory the answer comes at once.
+    // On `memory:` the reply arrives during the call.
     contender.extending = [...contender.extending, waiter];
     try {
       engine.extend(contender);
@@ -62,7 +62,7 @@ export function extended(engine: Engine, contender: Contender): Promise<void> {
   });
 }
 
-/** Ends what is held; a claim also after its loss. */
+/** Ends a grant or a claim. A claim can also be ended after its loss. */
 export function ended(engine: Engine, contender: Contender, end: () => void): Promise<void> {
   return waiting(engine, (waiter) => {
     if (contender.state !== "held" && !contender.lapsed) {
@@ -73,7 +73,7 @@ export function ended(engine: Engine, contender: Contender, end: () => void): Pr
       end();
     } catch (error) {
       contender.releasing = null;
-      // A claim that has been ended for good: the server has said why.
+      // A lost claim that can no longer be ended: the caller gets the reason of the loss.
       throw contender.lapsed && error instanceof MisuseError ? contender.refusal() : error;
     }
     engine.finalizers.unwatch(contender);

@@ -1,5 +1,5 @@
 /**
- * How to claim an operation.
+ * The options of a claim.
  *
  * @module
  */
@@ -19,6 +19,9 @@ export interface WaitOptions {
 
 /** Options of `Idempotency.claim`. */
 export interface ClaimOptions extends WaitOptions {
-  /** What the operation is asked to do, in short: a digest, of 1024 bytes at most. A key stands for one operation only. */
+  /**
+   * A digest of the request, of at most 1024 bytes. The server refuses a claim of the same key with another
+   * fingerprint.
+   */
   readonly fingerprint?: Bytes | undefined;
 }

@@ -18,18 +18,18 @@ import type { Signal } from "./signal.js";
 
 /** Options of {@link Claim.complete}. */
 export interface CompleteOptions {
-  /** What the result is: a short text of the program's, of 255 bytes at most. */
+  /** A short text that describes the result, of at most 255 bytes. */
   readonly tag?: string | undefined;
 }
 
 /**
- * The right to run an operation, until the program ends the claim or it is lost; or the result that the operation has
- * already ({@link Claim.replayed}): then there is nothing to run.
+ * The right to run an operation, until the program ends the claim or the client loses it. If the operation already has
+ * a result, the claim is {@link Claim.replayed}, and there is nothing to run.
  *
- * A claim has three ends: {@link Claim.complete} (the operation has this result), {@link Claim.release} (nothing has
- * happened) and {@link Claim.leave} (the outcome is not known). A claim that the program does not end is left: at the
- * end of `await using`, when the client closes, and some time after the garbage collector has found that the program no
- * longer refers to it.
+ * A program ends a claim with {@link Claim.complete} (the operation has this result), {@link Claim.release} (nothing
+ * has happened) or {@link Claim.leave} (the outcome is not known). If the program does not end it, the client leaves
+ * it: at the end of `await using`, when the client closes, and some time after the garbage collector has found that the
+ * program no longer refers to it.
  */
 export class Claim {
   /** The operation's key, or the token. */
@@ -51,30 +51,30 @@ export class Claim {
 
   /**
    * The number of the claim, which grows with every claim of the operation. Send it to a resource that refuses lower
-   * numbers than it has seen. Of a replayed claim: that of the attempt whose result it is.
+   * numbers than it has seen. A replayed claim has the number of the attempt that stored the result.
    */
   get fence(): bigint {
     const { fence, record } = this.#contender;
     return fence ?? record?.fence ?? 0n;
   }
 
-  /** How often the operation has been taken over: it may have run, wholly or in part, so often before this claim. */
+  /** How many earlier attempts were taken over. Each of them may have run the operation, wholly or in part. */
   get takeovers(): number {
     const { granted, takeovers, record } = this.#contender;
     return granted ? takeovers : (record?.takeovers ?? 0);
   }
 
-  /** Whether another attempt has stored a result: then {@link result} is that one, and there is nothing to run. */
+  /** Whether another attempt has stored a result. Then {@link result} returns it, and there is nothing to run. */
   get replayed(): boolean {
     return this.#contender.replayed;
   }
 
-  /** The result: of {@link complete}, or of the attempt that was first. null: there is none yet. */
+  /** The result that {@link complete} or an earlier attempt stored; null if there is none yet. */
   get result(): Uint8Array | null {
     return this.#contender.record?.result ?? null;
   }
 
-  /** What the result is: the tag that it was stored with. null: there is none yet. */
+  /** The tag that was stored with the result; null if there is no result yet. */
   get tag(): string | null {
     return this.#contender.record?.tag ?? null;
   }
@@ -89,12 +89,12 @@ export class Claim {
     return this.#contender.remaining;
   }
 
-  /** Aborts when the claim is lost, with the {@link LockLost} as its reason: another attempt may run the operation. */
+  /** Aborts when the claim is lost, with the `ClaimLost` as its reason: another attempt may run the operation. */
   get signal(): Signal {
     return this.#contender.signal;
   }
 
-  /** Resolves with the reason when the claim is lost. */
+  /** Resolves with the reason, a `ClaimLost`, when the claim is lost. */
   get lost(): Promise<LockLost> {
     return this.#contender.lost;
   }
@@ -102,20 +102,20 @@ export class Claim {
   /**
    * Renews the claim now.
    *
-   * @throws LockLost if the claim is lost, MisuseError if it has ended.
+   * @throws ClaimLost if the claim is lost, MisuseError if it has ended.
    */
   extend(): Promise<void> {
     return extended(this.#engine, this.#contender);
   }
 
   /**
-   * The operation has this result, of 1,000,000 bytes at most. Resolves when the server has stored it; if another
-   * attempt has stored one before, that one is the {@link Claim.result}, and the claim is {@link replayed}. After a loss
-   * it may still be called: the server stores the result unless another attempt has claimed the operation.
+   * Stores the result of the operation, of at most 1,000,000 bytes. Resolves when the server has stored it. If another
+   * attempt stored a result before, {@link result} returns that one, and the claim is {@link replayed}. A program may
+   * call this after a loss, too: the server stores the result unless another attempt has claimed the operation.
    *
-   * @throws LockLost: `superseded` if another attempt runs, `lease-ended` if no server has answered within the lease;
-   * Refused if the server refuses, and the claim goes on; ConfigError for a result that is too long, before anything is
-   * sent; MisuseError if the claim has ended.
+   * @throws ClaimLost: `superseded` if another attempt runs, `lease-ended` if no server replied within the lease;
+   * Refused if the server refuses (the claim does not end); ConfigError for a result that is too long, before anything
+   * is sent; MisuseError if the claim has ended.
    */
   async complete(result: Bytes, options?: CompleteOptions): Promise<void> {
     known(options, "tag");
@@ -124,17 +124,18 @@ export class Claim {
   }
 
   /**
-   * Nothing has happened: the operation may be claimed anew, at once.
+   * Ends the claim when nothing has happened. The operation may be claimed again at once.
    *
-   * @throws LockLost if the claim is lost; MisuseError if it has ended; ReleaseUnconfirmed after 5 s without an answer,
-   * while the client goes on in the background; Refused if the server refuses.
+   * @throws ClaimLost if the claim is lost; MisuseError if it has ended; ReleaseUnconfirmed after 5 s without a reply,
+   * while the client continues in the background; Refused if the server refuses.
    */
   release(): Promise<void> {
     return this.#end(() => this.#engine.release(this.#contender));
   }
 
   /**
-   * The outcome is not known, so the scope's `onLeaseEnd` decides what the next claim gets, at once.
+   * Ends the claim when the outcome is not known. The next claim does not wait: the scope's `onLeaseEnd` decides its
+   * result.
    *
    * @throws as {@link release} does.
    */
@@ -144,7 +145,7 @@ export class Claim {
 
   /**
    * A key for one step of the operation at another service: 32 hexadecimal digits, the same for all attempts and in all
-   * languages. So the other service does not do the step twice, if it is idempotent, too.
+   * languages. If the other service is idempotent, too, it does not do the step twice.
    */
   derive(step: string): string {
     return this.#scope.derive(this.key, step);
@@ -153,7 +154,7 @@ export class Claim {
   /**
    * Leaves the claim, unless it has ended.
    *
-   * @throws LockLost if the claim is lost and has not been ended.
+   * @throws ClaimLost if the claim is lost and the program has not ended it.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     const contender = this.#contender;
@@ -184,7 +185,7 @@ export class Claim {
       await ended(engine, contender, end);
     } catch (error) {
       if (!contender.over) {
-        // The claim goes on, so the client leaves it once the application no longer refers to it.
+        // The claim has not ended, so the client leaves it when the program no longer refers to it.
         engine.finalizers.unwatch(contender);
         engine.finalizers.watch(this, contender);
       }

@@ -37,15 +37,15 @@ interface Reach {
 /**
  * Locks on one connection. {@link connect}, {@link fromRedis} and {@link fromZooKeeper} return one.
  *
- * A client keeps the process alive only while a call of it is pending; the body of {@link Lock.using} and the function
- * of {@link Idempotency.once} belong to their calls. Close it, or bind it with `await using`.
+ * A client keeps the process alive only while one of its calls is pending. The body of {@link Lock.using} and the
+ * function of {@link Idempotency.once} are parts of their calls. Close the client, or bind it with `await using`.
  */
 export class Client {
   readonly #engine: Engine;
   readonly #module: Module;
   readonly #at: string;
   readonly #server: Family | "memory";
-  /** What the settings of all locks have; the rest is what an inspection adds. */
+  /** The settings that all locks share. `action`, `node` and `fence` are only for inspections. */
   readonly #place: Pick<SettingsData, "server" | "prefix" | "action" | "node" | "fence">;
 
   /** @internal */
@@ -65,10 +65,10 @@ export class Client {
   /**
    * A lock. Sends nothing.
    *
-   * An `owner`, such as `"request-17"`, makes the lock re-entrant. While an owner holds the lock, each
-   * further acquire of the same name and kind on this client returns a grant of its own with the same fence,
-   * and sends nothing. The client releases the lock when the owner has released its last grant. The settings
-   * and the lease are those of the first acquire. Without an owner, each acquire is a new contender.
+   * An `owner`, such as `"request-17"`, makes the lock re-entrant. While an owner holds the lock, each further acquire
+   * of the same name and kind on this client returns another grant with the same fence, and sends nothing. The client
+   * releases the lock when the owner has released its last grant. The settings and the lease are those of the first
+   * acquire. Without an owner, each acquire is a new contender.
    *
    * With `fair: false` the lock is a single node on ZooKeeper, and has no queue. It is the cheapest lock to
    * try. Each release wakes all waiters, and any one of them gets the lock. It has no layout and is not
@@ -117,8 +117,8 @@ export class Client {
   }
 
   /**
-   * ZooKeeper: a semaphore. At most `permits` contenders hold it at a time, and all of them have to give the
-   * same number. Sends nothing. The fence of a permit identifies it, and does not order permits.
+   * ZooKeeper: a semaphore. At most `permits` contenders hold it at a time, and all of them have to use the same
+   * number. Sends nothing. The fence of a permit identifies it, and does not order permits.
    *
    * ```ts
    * await client.semaphore("presses", 3).using(print);
@@ -135,9 +135,9 @@ export class Client {
   }
 
   /**
-   * ZooKeeper: several locks, at most 64: the client gets all of them or none. Sends nothing. The client
-   * enters all queues in one transaction, so multi-locks do not deadlock each other, whatever the order of
-   * the names. If one lock is lost, all are. All locks of a grant have the same fence.
+   * ZooKeeper: several locks, at most 64: the client gets all of them or none. Sends nothing. The client enters all
+   * queues in one transaction, so multi-locks do not deadlock each other, in any order of the names. If one lock is
+   * lost, all are. All locks of a grant have the same fence.
    *
    * ```ts
    * await using grant = await client.multiLock(["account/1", "account/2"]).acquire();
@@ -148,15 +148,15 @@ export class Client {
    */
   multiLock(names: readonly string[], options?: MultiLockOptions): Lock {
     if (!Array.isArray(names)) {
-      throw unreadable("many locks need a list of names");
+      throw unreadable("a multi-lock needs a list of names");
     }
     return new Lock(...this.#lock({ kind: "multi-lock", names }, options));
   }
 
   /**
    * Idempotent operations. Sends nothing. Each operation has a key, and its result is stored once: a client that claims
-   * the key again gets that result, until the `retention` is over. `scope` says whose keys these are: the operation, and
-   * the tenant.
+   * the key again gets that result, until the `retention` is over. `scope` is the namespace of the keys: it names the
+   * operation, and the tenant.
    *
    * ```ts
    * const payments = client.idempotency("payments", { lease: 30_000, onLeaseEnd: "block" });
@@ -174,8 +174,8 @@ export class Client {
   }
 
   /**
-   * Ends all grants as lost and releases them, leaves all claims, cancels all acquires, and waits at most 5 s
-   * for the server's answers. Other calls wait for the first one and succeed: only the first one throws.
+   * Ends all grants as lost and releases them, leaves all claims, cancels all acquires, and waits at most 5 s for the
+   * server's replies. Other calls wait for the first one and succeed: only the first one throws.
    *
    * @throws CleanupIncomplete with the number of contenders whose end the server has not confirmed, or has
    * refused. They end with their leases or the session.
@@ -194,7 +194,7 @@ export class Client {
     return inspected("Client", { at: this.#at, closed: this.closed }, options, inspect);
   }
 
-  /** What a lock is made of. An inspection has the same settings and its own. */
+  /** The arguments of a lock's constructor. An inspection adds its own settings to those of the lock. */
   #lock(what: SettingsData, options: unknown): LockParts {
     this.#engine.check();
     const { name, names } = what;

@@ -1,5 +1,5 @@
 /**
- * How values become results, and results become values.
+ * Conversion between values and results.
  *
  * @module
  */
@@ -9,16 +9,16 @@ import { TextDecoder } from "../host.js";
 import { classOf, isError } from "../realms.js";
 import { type Bytes, bytesOf } from "./bytes.js";
 
-/** How values become results, and results become values. */
+/** Converts values to results, and results to values. */
 export interface Codec<T> {
-  /** What the results are: a short text, of 255 bytes at most, and not `error`. */
+  /** A short text that names the format of the results, of at most 255 bytes. It must not be `error`. */
   readonly tag: string;
   /** @throws anything for a value that cannot be stored. */
   encode(value: T): Bytes;
   decode(result: Uint8Array): T;
 }
 
-/** @internal Stands for an error's text. It is the same in all languages. */
+/** @internal The tag of a result that is an error's text. It is the same in all languages. */
 export const ERROR = "error";
 
 const utf8 = new TextDecoder();
@@ -27,7 +27,7 @@ const utf8 = new TextDecoder();
 export const JSON_CODEC: Codec<unknown> = {
   tag: "json",
   encode(value) {
-    // What has no value is null in JSON.
+    // JSON has no `undefined`: null replaces it.
     return JSON.stringify(value === undefined ? null : value, checked);
   },
   decode: (result) => JSON.parse(utf8.decode(result)) as unknown,
@@ -35,7 +35,7 @@ export const JSON_CODEC: Codec<unknown> = {
 
 /** A replacer that refuses what JSON.stringify would change or drop without an error: a Map would come back as `{}`. */
 function checked(this: unknown, name: string, value: unknown): unknown {
-  // The value itself: what `toJSON` gives is a value that the object's class has chosen.
+  // The value before `toJSON`. If `toJSON` replaces it, the object's class has chosen that.
   const given = (this as Record<string, unknown>)[name];
   const changed = ArrayBuffer.isView(given) || (value === null && classOf(given) === "Date");
   if (changed || (Object.is(value, given) && !isInJson(given))) {
@@ -65,7 +65,7 @@ export function encoded<T>(key: string, codec: Codec<T>, value: T): Uint8Array {
     return bytesOf("the encoded value", codec.encode(value));
   } catch (error) {
     const why = isError(error) ? error.message : String(error);
-    const text = `${named(key)}: the function's value cannot be stored (${why}), so the claim has been left`;
+    const text = `${named(key)}: the function's value cannot be stored (${why}), so the client left the claim`;
     throw new ConfigError(109, "unreadable-settings", text, { cause: error });
   }
 }

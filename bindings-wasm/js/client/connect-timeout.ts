@@ -10,8 +10,9 @@ import { LONGEST_DURATION } from "../hub/checks.js";
 /** How to reach a server. */
 export interface ConnectTimeout {
   /**
-   * How long an acquire waits for the first connection to the server, in ms (5000): then it is refused as `unreachable`, whatever its own timeout, with the
-   * reason as its cause. Once there has been a connection, an acquire waits as long as its timeout says.
+   * How long an acquire waits for the first connection to the server, in ms (by default 5000). Then it rejects with
+   * Refused `unreachable`, even if its own timeout is longer; the reason is the `cause`. After the first connection,
+   * only the acquire's own timeout counts.
    */
   readonly connectTimeout?: number | undefined;
 }

@@ -26,6 +26,6 @@ export async function connect(url: string, options?: ConnectOptions): Promise<Cl
   if (scheme.startsWith("memory")) {
     return (await import("./connect-memory.js")).connectMemory(url, options);
   }
-  // What is no address is for any module to refuse.
+  // Any module refuses a value that is not an address.
   return (await import("./connect-zookeeper.js")).connectZooKeeper(url, options);
 }

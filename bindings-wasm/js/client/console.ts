@@ -10,7 +10,7 @@ export const INSPECT: unique symbol = Symbol.for("nodejs.util.inspect.custom") a
 
 type Inspect = (value: unknown, options: object) => string;
 
-/** An object for `console.log`: its class, and what it says of itself. */
+/** An object for `console.log`: its class and its fields. */
 export function inspected(name: string, fields: object, options: object, inspect?: Inspect): string {
   return `${name} ${inspect === undefined ? JSON.stringify(fields) : inspect(fields, options)}`;
 }

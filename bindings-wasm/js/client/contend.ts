@@ -1,5 +1,5 @@
 /**
- * Carries out an acquire or a claim of the program, up to the result of its contender.
+ * Runs an acquire or a claim of the program until its contender has a result.
  *
  * @module
  */
@@ -12,7 +12,10 @@ import type { Settings } from "../hub/hub.js";
 import { onAbort, reasonOf } from "./aborts.js";
 import type { Signal } from "./signal.js";
 
-/** Has a contender acquire. `instead`: what it returns when another client has the lock; undefined: an error. */
+/**
+ * Starts the acquire of a contender. When another client has the lock, it returns `instead`, or rejects if that is
+ * undefined.
+ */
 export function contend<T>(
   engine: Engine,
   contender: Contender,

@@ -21,9 +21,9 @@ export interface ZooKeeperOptions extends ConnectTimeout {
 }
 
 /**
- * A client on a connection that the program already has: a client of `node-zookeeper-client`, or a function
- * that makes such clients. fencepost never closes a given client, and cannot use it after its session has
- * expired. A function makes a new client then; each call has to return one that was never connected.
+ * A client on a connection that the program already has: a client of `node-zookeeper-client`, or a function that makes
+ * such clients. fencepost never closes a given client, and cannot use it after its session has expired. fencepost calls
+ * a given function again then; each call has to return a client that was never connected.
  *
  * @throws ConfigError for anything else, and for a client that has been closed or was never connected.
  */

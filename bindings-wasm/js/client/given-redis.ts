@@ -14,10 +14,13 @@ import { known } from "./options.js";
 /** Options of `fromRedis`. */
 export type RedisOptions = ConnectTimeout;
 
-/** @internal Gives a driver on clients of one library, and nothing for other objects. */
+/** @internal Returns a driver for a client of one library; null for other objects. */
 export type Driving = (client: object) => RedisDriver | null;
 
-/** @internal A client on a connection that one of these takes. `packages`: what they are for. */
+/**
+ * @internal A client on a connection that one of these functions accepts. `packages` names their libraries, for error
+ * texts.
+ */
 export function onGiven(
   client: object,
   options: RedisOptions | undefined,

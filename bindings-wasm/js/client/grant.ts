@@ -35,16 +35,16 @@ export class Grant {
   }
 
   /**
-   * The number of the grant, which grows with every grant of the lock. Send it to the resource. A resource
-   * that refuses a lower number than it has seen makes the lock safe. `null` if the server gives no number.
+   * The number of the grant, which grows with every grant of the lock. Send it to the resource. A resource that refuses
+   * a lower number than it has seen makes the lock safe. `null` if the server provides no number.
    */
   get fence(): bigint | null {
     return this.#contender.fence;
   }
 
   /**
-   * Whether the grant is valid, by this client's own clock. The answer is right after the computer has slept,
-   * too. `false` while the connection to ZooKeeper is lost.
+   * Whether the grant is valid, by this client's own clock. The result is also correct after the computer has slept.
+   * `false` while the connection to ZooKeeper is lost.
    */
   get isValid(): boolean {
     return this.#contender.valid;
@@ -110,7 +110,7 @@ export class Grant {
       if (contender.state !== "held") {
         throw contender.refusal();
       }
-      // In memory the answer comes at once.
+      // On `memory:` the reply arrives during the call.
       const { downgrading } = contender;
       contender.downgrading = waiter;
       try {
@@ -127,9 +127,8 @@ export class Grant {
    * one ends, and the client sends nothing, with one exception: when the owner releases its last grant of a
    * writer and still has grants of the reader, the lock becomes a reader's.
    *
-   * @throws LockLost if the grant had been lost; MisuseError if the program had released it before;
-   * ReleaseUnconfirmed after 5 s without an answer, while the client goes on in the background; Refused if
-   * the server refuses to delete.
+   * @throws LockLost if the grant had been lost; MisuseError if the program had released it before; ReleaseUnconfirmed
+   * after 5 s without a reply, while the client continues in the background; Refused if the server refuses to delete.
    */
   release(): Promise<void> {
     const [engine, contender] = [this.#engine, this.#contender];
@@ -137,9 +136,9 @@ export class Grant {
   }
 
   /**
-   * Releases the grant, unless the program has released it. If the body of `await using` has thrown too,
-   * JavaScript wraps both errors in a `SuppressedError`: its `suppressed` is the body's error, its `error` is
-   * this one. {@link Lock.using} throws the body's own error.
+   * Releases the grant, unless the program has released it. If the body of `await using` has thrown too, JavaScript
+   * wraps both errors in a `SuppressedError`: its `suppressed` is the body's error, its `error` is that of the release.
+   * {@link Lock.using} throws the body's own error.
    *
    * @throws LockLost if the grant had been lost.
    */

@@ -23,41 +23,41 @@ import type { Signal } from "./signal.js";
 
 /** Options of {@link Idempotency.consume}. */
 export interface TokenOptions extends ClaimOptions {
-  /** To whom and for what the token was issued. */
+  /** Names the user and the purpose of the token. */
   readonly binding: Bytes;
 }
 
 /** Options of {@link Idempotency.register}. */
 export interface RegisterOptions {
-  /** The key is a token, which was issued with this binding. */
+  /** For a key that is a token: the binding with which it was issued. */
   readonly binding?: Bytes | undefined;
   /** As {@link ClaimOptions.fingerprint}. */
   readonly fingerprint?: Bytes | undefined;
-  /** What the result is: a short text of the program's, of 255 bytes at most. */
+  /** A short text that describes the result, of at most 255 bytes. */
   readonly tag?: string | undefined;
 }
 
 /** Options of {@link Idempotency.update}. */
 export interface UpdateOptions {
-  /** Names the update, so that its repetition is not applied again. */
+  /** The name of the update. The server does not apply an update of the same name again. */
   readonly operation: string;
-  /** The version that the value has to have; 0: there is none yet. */
+  /** The version that the value must have; 0 if there is no value yet. */
   readonly version: number;
   /** As {@link ClaimOptions.fingerprint}. */
   readonly fingerprint?: Bytes | undefined;
-  /** What the value is: a short text of the program's, of 255 bytes at most. */
+  /** A short text that describes the value, of at most 255 bytes. */
   readonly tag?: string | undefined;
 }
 
-/** What is stored. */
+/** A stored result or value. */
 export interface Stored {
-  /** What is stored: a result, or a value with its version. */
+  /** The result, or the value with its version. */
   readonly record: RecordData;
-  /** Whether it had been stored before: by another attempt, or by the same update. */
+  /** Whether another attempt, or the same update, had stored it before. */
   readonly replayed: boolean;
 }
 
-/** What a claim knows. */
+/** The options of every claim. */
 const WAITS = ["timeout", "wait", "signal"] as const;
 
 /**
@@ -66,7 +66,7 @@ const WAITS = ["timeout", "wait", "signal"] as const;
  * Keys, tokens and the names of updates are texts of 1 to 1024 bytes, without control characters.
  */
 export class Idempotency {
-  /** Whose keys these are. */
+  /** The namespace of the keys. */
   readonly scope: string;
   readonly #engine: Engine;
   readonly #scope: Scope;
@@ -79,18 +79,18 @@ export class Idempotency {
   }
 
   /**
-   * Makes a function idempotent: a call claims its key, runs the function, and stores its result. A call whose key has a
-   * result gets that one, and the function does not run: {@link Once.outcome} says so. If another call with the key
-   * runs, it waits for its result.
+   * Makes a function idempotent: a call claims its key, runs the function, and stores its result. If the key already
+   * has a result, the call returns it and does not run the function; {@link Once.outcome} reports this. If another call
+   * with the same key is running, the call waits for its result.
    *
-   * If the function throws, the claim is left: the outcome is not known. `releaseOn` and `storeOn` name the errors that
-   * say more.
+   * If the function throws, the client leaves the claim: the outcome is not known. `releaseOn` and `storeOn` list the
+   * errors after which it is known.
    *
    * @throws ConfigError for an option that is not valid.
    */
   once<A extends unknown[], T>(
     run: (...parameters: A) => T | PromiseLike<T>,
-    // The key may take fewer parameters. So `A` stands behind a condition: it is inferred from the function alone.
+    // `key` may have fewer parameters than `run`. `Extract` makes TypeScript infer `A` from `run` alone.
     options: OnceOptions<Extract<A, unknown[]>, Awaited<T>>,
   ): Once<A, Awaited<T>> {
     const begin = (key: string, claim: ClaimOptions) => this.claim(key, claim);
@@ -98,13 +98,13 @@ export class Idempotency {
   }
 
   /**
-   * Claims the operation `key`: waits while another attempt runs it. The claim is {@link Claim.replayed} if there is a
-   * result.
+   * Claims the operation `key`. Waits while another attempt runs it. If there is a result, the claim is
+   * {@link Claim.replayed}.
    *
-   * @throws InProgress if another attempt has run it for the whole timeout, or now, if the claim does not wait; Mismatch
-   * for another fingerprint; Indeterminate if an earlier attempt has ended without a result and `onLeaseEnd` says so;
-   * Refused: no permission, no server within the timeout; ConfigError for a key or an option that is not valid; the
-   * signal's reason, if the signal is aborted.
+   * @throws InProgress if another attempt ran it for the whole timeout, or runs it now if the claim does not wait;
+   * Mismatch for another fingerprint; Indeterminate if an earlier attempt ended without a result and `onLeaseEnd` does
+   * not allow another run; Refused: no permission, no server within the timeout; ConfigError for a key or an option
+   * that is not valid; the signal's reason, if the signal is aborted.
    */
   async claim(key: string, options?: ClaimOptions): Promise<Claim> {
     known(options, "fingerprint", ...WAITS);
@@ -113,7 +113,7 @@ export class Idempotency {
   }
 
   /**
-   * Claims the operation of a token that {@link issue} has made.
+   * Claims the operation of a token that {@link issue} made.
    *
    * @throws as {@link claim} does; Mismatch for another binding; Refused `unknown-token` for a token that was not issued or
    * has expired.
@@ -126,10 +126,10 @@ export class Idempotency {
   }
 
   /**
-   * Makes a token, which may be consumed once within `life` ms (ten minutes). It is as secret as the program makes it:
-   * `crypto.randomUUID()`, for example.
+   * Makes a token, which may be consumed once within `life` ms (by default ten minutes). The program has to choose a
+   * token that others cannot guess, such as `crypto.randomUUID()`.
    *
-   * @throws Mismatch if the token is known with another binding; Refused; ConfigError.
+   * @throws Mismatch if the token was issued with another binding; Refused; ConfigError.
    */
   async issue(token: string, options: { readonly binding: Bytes; readonly life?: number | undefined }): Promise<void> {
     required(options, "binding", "life");
@@ -139,7 +139,7 @@ export class Idempotency {
   }
 
   /**
-   * Claims and completes at once, in one request: for a result that the program knows beforehand, such as one order for
+   * Claims and completes at once, in one request: for a result that the program knows in advance, such as one order for
    * each user.
    *
    * @throws InProgress, Refused and ConfigError, as {@link claim} does.
@@ -153,7 +153,7 @@ export class Idempotency {
   }
 
   /**
-   * Replaces the value at `key`, if it has the expected version. The record says the new one.
+   * Replaces the value at `key`, if it has the expected version. The record has the new version.
    *
    * @throws Conflict with the present value, if it has another version; Refused and ConfigError.
    */
@@ -164,16 +164,16 @@ export class Idempotency {
     return this.#store(key, () => this.#scope.update(key, operation, version, print, tag, bytes));
   }
 
-  /** Reads the record of an operation, or a value. null: there is none. @throws Refused, ConfigError. */
+  /** Reads the record of an operation, or a value; null if there is none. @throws Refused, ConfigError. */
   async look(key: string): Promise<RecordData | null> {
     const { record } = await this.#ask(key, () => this.#scope.look(key));
     return record;
   }
 
   /**
-   * An operator gives the operation a result: one that is `indeterminate`, for example.
+   * For an operator: stores a result for the operation, for example for one that is `indeterminate`.
    *
-   * @throws Refused `record-changed` if the record is no longer as {@link look} has given it; ConfigError.
+   * @throws Refused `record-changed` if the record has changed since {@link look} returned it; ConfigError.
    */
   async settle(
     key: string,
@@ -187,7 +187,7 @@ export class Idempotency {
   }
 
   /**
-   * An operator deletes the record: the operation may be claimed anew.
+   * For an operator: deletes the record. The operation may be claimed again.
    *
    * @throws as {@link settle} does.
    */
@@ -197,9 +197,9 @@ export class Idempotency {
   }
 
   /**
-   * Deletes what no request of this scope would miss: records that were released or forgotten or are past their
-   * retention, and tokens past their life. Gives how many. On ZooKeeper nothing else deletes them: run it once a day, in
-   * one process or in many. On Redis the server expires them by itself, and this gives 0.
+   * Deletes the records of this scope that no request needs: records that were released or forgotten or are past their
+   * retention, and tokens past their life. Returns how many. On ZooKeeper nothing else deletes them: run it once a day,
+   * in one process or in many. On Redis the server deletes them itself, and this returns 0.
    *
    * @throws Refused.
    */
@@ -269,7 +269,7 @@ function waitOf(options: WaitOptions | undefined) {
 function guardOf(seen: RecordData): number {
   const guard: unknown = (seen as RecordData | null | undefined)?.guard;
   if (typeof guard !== "number") {
-    throw unreadable("give a record that look() has given");
+    throw unreadable("give a record that look() returned");
   }
   return guard;
 }

@@ -1,5 +1,5 @@
 /**
- * Locks of other kinds than the plain one: ZooKeeper's.
+ * The kinds of locks that only ZooKeeper has.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export class ReadWriteLock {
    * lower than the highest writer's fence that it has seen, and does not store the fences of readers.
    */
   readonly reader: Lock;
-  /** The exclusive side. A writer gets the lock when all who came earlier have left. */
+  /** The exclusive side. A writer gets the lock when all contenders that came earlier have left. */
   readonly writer: Lock;
 
   /** @internal */

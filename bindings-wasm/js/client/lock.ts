@@ -26,7 +26,7 @@ export interface AcquireOptions {
 
 type Contend<G> = (timeout: number | null, signal: Signal | undefined) => Promise<G>;
 
-/** Makes the settings of an inspection, or throws a ConfigError where there are none. */
+/** Makes the settings of an inspection. Throws a ConfigError if the lock has no such inspection. */
 export type Inspect = (action: "list" | "break" | "revoke", meant: object) => Settings;
 
 /**
@@ -52,11 +52,11 @@ export class Lock {
    * Waits until the client has the lock. With a `timeout` it returns null if other contenders held the lock
    * all the time.
    *
-   * @throws Refused if the lock cannot be had: no permission, a key of another type, no server within the
-   * timeout. ConfigError for a timeout that is not positive: use {@link tryAcquire}. The signal's reason, if
-   * the signal is aborted. LockLost if the grant ended before this call could return it: rare, and safe to
-   * try again. MisuseError `busy` while another acquire of the same owner waits, `upgrade` if an owner that
-   * holds the reader acquires the writer.
+   * @throws Refused if the client cannot get the lock: no permission, a key of another type, no server within the
+   * timeout. ConfigError for a timeout that is not positive: use {@link tryAcquire}. The signal's reason, if the signal
+   * is aborted. LockLost if the grant ended before this call could return it: rare, and safe to try again. MisuseError
+   * `busy` while another acquire of the same owner waits, `upgrade` if an owner that holds the reader acquires the
+   * writer.
    */
   acquire(options: AcquireOptions & { readonly timeout: number }): Promise<Grant | null>;
   acquire(options?: AcquireOptions & { readonly timeout?: undefined }): Promise<Grant>;
@@ -70,10 +70,10 @@ export class Lock {
   /**
    * Returns a grant, or null if another contender holds the lock.
    *
-   * @throws as {@link acquire} does; Refused if the server does not answer within 5 s.
+   * @throws as {@link acquire} does; Refused if the server does not reply within 5 s.
    */
   async tryAcquire(...none: never[]): Promise<Grant | null> {
-    // An option that is ignored is a silent default: a try has no timeout, and nothing to abort.
+    // A try has no timeout and no signal. It rejects such options, so that a mistake does not stay hidden.
     known(none[0], ...[]);
     return this.#grant("try", undefined, true);
   }
@@ -81,8 +81,8 @@ export class Lock {
   /**
    * Runs `body` with a grant, and releases the grant afterwards: a scope for programs without `await using`.
    *
-   * @throws NotAcquired after the timeout; LockLost if the grant was lost meanwhile, unless the body threw; ConfigError
-   * without a function.
+   * @throws NotAcquired after the timeout; LockLost if the grant was lost in the meantime, unless the body threw;
+   * ConfigError without a function.
    */
   async using<T>(body: (grant: Grant) => T | Promise<T>, options?: AcquireOptions): Promise<T> {
     if (typeof body !== "function") {
@@ -101,10 +101,10 @@ export class Lock {
   }
 
   /**
-   * Returns the holders of the lock and its waiters, the oldest first. Redis stores no waiters, so there it returns
-   * the holder. The answer is for people and tools. It may be out of date when you read it.
+   * Returns the holders of the lock and its waiters, the oldest first. Redis stores no waiters, so there it returns the
+   * holder. The list is for people and tools. It may be out of date when you read it.
    *
-   * @throws Refused if the server denies access or does not answer within 5 s; ConfigError for a multi-lock.
+   * @throws Refused if the server denies access or does not reply within 5 s; ConfigError for a multi-lock.
    */
   async contenders(): Promise<ContenderData[]> {
     const found = await this.#inspected("list", {});
@@ -123,8 +123,8 @@ export class Lock {
   }
 
   /**
-   * Takes its place from a contender. A holder loses its lock, and may notice after another contender got it: only
-   * fences keep it from doing harm. A waiter loses its place in the queue.
+   * Removes a contender. A holder loses its lock, and may notice this only after another contender got it: only fences
+   * prevent damage then. A waiter loses its place in the queue.
    *
    * @throws ConfigError for a contender that {@link contenders} has not returned; Refused (`no-contender`) if the
    * contender is gone.
@@ -135,7 +135,7 @@ export class Lock {
 
   #inspected(action: "list" | "break" | "revoke", meant: object): Promise<readonly ContenderData[]> {
     if (typeof meant !== "object" || (meant as object | null) === null) {
-      throw unreadable("give a contender that contenders() has given");
+      throw unreadable("give a contender that contenders() returned");
     }
     const contender = new Contender(this.name);
     return contend(this.#engine, contender, this.#inspect(action, meant), "try", undefined, ({ found }) => found);

@@ -84,24 +84,24 @@ export class MemoryControls {
   }
 
   /**
-   * Begins to keep all messages between clients and the server, with an empty list; or stops, and keeps the list.
-   * At first, none are kept. The list grows until it begins anew.
+   * `true` starts the recording of all messages between clients and the server, with an empty list. `false` stops it,
+   * and keeps the list. At first the server records nothing. The list grows until the next `record(true)`.
    */
   record(on: boolean): void {
     this.#place.server.record(on);
   }
 
-  /** The messages that were kept, in their order: those with a number above `after`. */
+  /** The recorded messages with a number above `after`, in order. */
   messages(after = 0): MemoryMessage[] {
     return this.#place.server.messages(after);
   }
 }
 
 /**
- * The session of a client: the present one, also after an earlier one has expired.
+ * The present session of a client. After an expiry, this is the client's next session.
  *
- * A control changes nothing if its effect is already there. All members but {@link hub} throw MisuseError if the client
- * is closed.
+ * A control changes nothing if the session is already in that state. All members but {@link hub} throw MisuseError if
+ * the client is closed.
  */
 export class ClientSession {
   /** The number of the client on its server. */
@@ -133,7 +133,7 @@ export class ClientSession {
   }
 
   /**
-   * Ends the session, as servers do when they have not heard from a client for the session's timeout: its locks are
+   * Ends the session, as servers do when they receive nothing from a client for the session's timeout: its locks become
    * free. A connected client loses its grants at once, a suspended one when it reconnects, a paused one when it
    * resumes. It then gets a new session.
    */

@@ -18,7 +18,10 @@ import { addressOf } from "./reach.js";
 /** A driver, or null where its library is not installed. */
 type Way = (address: RedisAddress) => Promise<RedisDriver | null>;
 
-/** A client for `redis://…` or `rediss://…`, over the first library that is there. `packages`: what to install else. */
+/**
+ * A client for `redis://…` or `rediss://…`, over the first library that is installed. `packages`: what to install if
+ * there is none.
+ */
 export async function onRedis(
   url: string,
   options: RedisOptions | undefined,
@@ -39,7 +42,7 @@ export async function onRedis(
       if (!(error instanceof DriverError)) {
         throw error;
       }
-      // The next library may do.
+      // fencepost may support the next library.
       unsupported ??= error;
     }
   }

@@ -14,7 +14,7 @@ import type { ClaimOptions, WaitOptions } from "./claim-options.js";
 import { type Codec, ERROR, JSON_CODEC, checkedCodec, encoded } from "./codec.js";
 import { required } from "./options.js";
 
-/** What a call has given, and whether it has run for it. */
+/** The value of a call, and whether the call ran the function. */
 export interface Outcome<T> {
   readonly value: T;
   /** Whether the value is that of an earlier call. */
@@ -28,16 +28,21 @@ export type ErrorClass = abstract new (...parameters: never[]) => unknown;
 export interface OnceOptions<A extends unknown[], T> extends WaitOptions {
   /** The operation's key, from the call's arguments. */
   readonly key: (...parameters: A) => string;
-  /** What the operation is asked to do, in short: see {@link ClaimOptions.fingerprint}. */
+  /** A digest of the request: see {@link ClaimOptions.fingerprint}. */
   readonly fingerprint?: ((...parameters: A) => Bytes) | undefined;
-  /** How values are stored. By default as JSON: dates, for example, come back as texts. What JSON would change or drop, such as NaN, a Map or
-   * bytes, is refused. */
+  /**
+   * Encodes and decodes the values. The default is JSON: dates, for example, come back as strings. The default codec
+   * rejects values that JSON would change or drop, such as NaN, a Map or bytes.
+   */
   readonly codec?: Codec<T> | undefined;
-  /** Errors which say that nothing has happened: the operation may be claimed anew, at once. */
+  /**
+   * Errors that mean that nothing has happened. The client releases the claim: the operation may be claimed again at
+   * once.
+   */
   readonly releaseOn?: readonly ErrorClass[] | undefined;
   /**
-   * Errors that are results: their text is stored, and later calls reject with a {@link StoredError} of this text. Of a
-   * text of more than 1,000,000 bytes, the beginning is stored.
+   * Errors that are results: their text is stored, and later calls reject with a {@link StoredError} of this text. The
+   * text is cut at 1,000,000 bytes.
    */
   readonly storeOn?: readonly ErrorClass[] | undefined;
 }
@@ -47,12 +52,12 @@ export interface Once<A extends unknown[], T> {
   /**
    * The function's value, of this call or of an earlier one.
    *
-   * @throws what the function throws; StoredError for a stored error; Refused `corrupt-record` for a result of another
-   * codec; what {@link Idempotency.claim} and {@link
-   * Claim.complete} throw; ConfigError for a value that cannot be stored.
+   * @throws the error that the function throws; StoredError for a stored error; Refused `corrupt-record` for a result
+   * of another codec; the errors of {@link Idempotency.claim} and {@link Claim.complete}; ConfigError for a value that
+   * cannot be stored.
    */
   (...parameters: A): Promise<T>;
-  /** The same, with whether the value is that of an earlier call. */
+  /** The same, but it also returns whether the value is that of an earlier call. */
   outcome(...parameters: A): Promise<Outcome<T>>;
 }
 
@@ -66,7 +71,7 @@ function errorBytes(text: string): Uint8Array {
     return all;
   }
   const rest = encoder.encode("…");
-  // Only whole characters are written.
+  // `encodeInto` writes only whole characters.
   const { written } = encoder.encodeInto(text, all.subarray(0, LONGEST_RESULT - rest.length));
   all.set(rest, written);
   return all.subarray(0, written + rest.length);
@@ -87,7 +92,7 @@ export function once<A extends unknown[], T>(
   const codec = checkedCodec(given ?? (JSON_CODEC as Codec<T>));
   const meaning = meaningOf(classes("releaseOn", releaseOn), classes("storeOn", storeOn));
 
-  /** The function has thrown. */
+  /** Ends the claim after an error of the function. */
   async function failed(claimed: Claim, error: unknown): Promise<void> {
     switch (meaning(error)) {
       case "store":
@@ -117,7 +122,7 @@ export function once<A extends unknown[], T>(
     try {
       value = (await keepAlive.during(() => run.apply(this, parameters))) as T;
     } catch (error) {
-      // The function's own error says more than one of its claim's end.
+      // The program gets the function's own error, and not an error from the end of the claim.
       await failed(claimed, error).catch(() => undefined);
       await claimed[Symbol.asyncDispose]().catch(() => undefined);
       const other = replay(claimed, codec);
@@ -133,7 +138,7 @@ export function once<A extends unknown[], T>(
       await claimed[Symbol.asyncDispose]().catch(() => undefined);
       throw error;
     }
-    // Another attempt may have been quicker.
+    // Another attempt may have stored its result first.
     return replay(claimed, codec) ?? { value, replayed: false };
   }
 
@@ -202,7 +207,7 @@ function meaningOf(releaseOn: readonly ErrorClass[], storeOn: readonly ErrorClas
     if (!(harmless && result)) {
       return harmless ? "release" : result ? "store" : "leave";
     }
-    // Classes can say themselves what belongs to them: the one that is nearest to the error decides.
+    // With `Symbol.hasInstance`, an error can belong to both lists. Then the class that is nearest to it decides.
     for (let each: unknown = Object.getPrototypeOf(error); each !== null; each = Object.getPrototypeOf(each)) {
       if (releaseOn.some((one) => one.prototype === each)) {
         return "release";

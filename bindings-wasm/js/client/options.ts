@@ -11,7 +11,7 @@ import type { Signal } from "./signal.js";
 /** The option of an owner, which locks and read/write locks have on every kind of server. */
 export type Owner = Pick<LockOptions, "owner">;
 
-/** Checks that options are an object with known keys only: a misspelt one would be a silent default. */
+/** Checks that options are an object with known keys only: the client would ignore a misspelt one, without an error. */
 export function known(options: unknown, ...names: string[]): void {
   for (const option of Object.keys(object(options))) {
     if (!names.includes(option)) {
@@ -35,7 +35,8 @@ export function withOptions<S extends object>(settings: S, options: unknown): S 
     if (Object.hasOwn(settings, option)) {
       throw unknown(option, "the client sets it itself");
     }
-    // null is no default here: without an owner each acquire is a new contender, and `fair` decides which lock it is.
+    // null does not mean the default here: without an owner each acquire is a new contender, and `fair` selects the
+    // lock.
     if (value === null && (option === "owner" || option === "fair")) {
       throw unreadable(`${option} is null: give it a value, or leave it out`);
     }

@@ -1,5 +1,5 @@
 /**
- * What all functions that make a client for an address share.
+ * Shared code of the functions that make a client for an address.
  *
  * @module
  */

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What there is of an `AbortSignal` wherever there is one. */
+/** The members that an `AbortSignal` has on every platform. */
 interface BareSignal {
   readonly aborted: boolean;
   readonly reason: unknown;

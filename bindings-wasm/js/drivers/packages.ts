@@ -23,21 +23,21 @@ export function absent(error: unknown): null {
   throw error;
 }
 
-/** The error for a library that is not installed. `packages` says what to install, such as `redis@6`. */
+/** The error for a library that is not installed. `packages` names the packages to install, such as `redis@6`. */
 export function missing(server: string, packages: string): DriverError {
   const text = `the client library for ${server} is not installed, or not in this bundle: npm install ${packages}`;
   return new DriverError(526, "driver-missing", text);
 }
 
-/** The error for a version of a library that does not have what the driver needs. */
+/** The error for a version of a library that lacks functions for the driver. */
 export function unsupportedVersion(name: string, packages: string): DriverError {
-  const text = `the installed version of ${name} is not one that fencepost works with: npm install ${packages}`;
+  const text = `the installed version of ${name} is not supported by fencepost: npm install ${packages}`;
   return new DriverError(509, "driver-unsupported", text);
 }
 
 /**
- * The errors of Node.js, Deno, Bun and workerd for a missing package, and what replaces it in bundles of webpack, Rollup
- * and Vite, and in a browser.
+ * The errors of Node.js, Deno, Bun and workerd for a missing package, and those in bundles of webpack, Rollup and Vite,
+ * and in a browser.
  */
 const MISSING = /^(Cannot find (module|package)|No such module|Could not resolve|Failed to resolve|Module not found)/;
 

@@ -1,6 +1,6 @@
 /**
  * Background work that no call waits for. It runs after the waiting callers have continued, so that a caller gets the
- * server's answer soon.
+ * server's reply soon.
  *
  * @module
  */
@@ -8,8 +8,8 @@
 import { nextTick } from "../host.js";
 
 /**
- * Where the host has no such queue: how many turns of the promise queue it waits. A caller continues in the first turn,
- * or a few turns later behind its own async functions.
+ * How many turns of the promise queue to wait if the host has no `nextTick`. A caller continues in the first turn, or a
+ * few turns later if async functions of its own come in between.
  */
 const TURNS = 4;
 
@@ -19,7 +19,7 @@ function turn(left: number, call: () => void): void {
   void soon.then(left === 1 ? call : () => turn(left - 1, call));
 }
 
-/** Calls a function when no promise job is left, before the event loop goes on. */
+/** Calls a function when no promise job is left, before the event loop continues. */
 const afterPromises: (call: () => void) => void = nextTick ?? ((call) => turn(TURNS, call));
 
 /** Calls a function once, however often the caller has requested it. */

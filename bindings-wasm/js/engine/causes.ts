@@ -1,5 +1,5 @@
 /**
- * The client libraries' own errors, kept until an event needs one as its cause.
+ * The errors of the client library, which are kept until an event needs one as its cause.
  *
  * @module
  */
@@ -28,7 +28,7 @@ export class Causes {
   readonly #present: () => unknown;
   #trouble: unknown;
 
-  /** `present` says why there is no connection at the moment, if the driver has reported no trouble. */
+  /** `present` returns the reason why there is no connection at the moment, if the driver has reported none. */
   constructor(present: () => unknown) {
     this.#present = present;
   }

@@ -49,7 +49,7 @@ export class Contender {
   mixedLayouts: string | null = null;
   /** The contenders that an inspection found. */
   found: readonly ContenderData[] = NONE_FOUND;
-  /** What is stored, as the server has reported it. */
+  /** The stored record that the server reported. */
   record: RecordData | null = null;
   /** How many records a sweep has deleted. */
   deleted = 0;
@@ -65,14 +65,14 @@ export class Contender {
   extending: readonly Waiter[] = NO_WAITERS;
   /** The call that waits for a downgrade. */
   downgrading: Waiter | null = null;
-  /** Its item in the list of those that wait for the first connection, or for the confirmation of a release. */
+  /** Its item in the list of contenders that wait for the first connection, or for the confirmation of a release. */
   deadline: Item<unknown> | null = null;
   /** Its grant, until it is registered with the finalizers. */
   fresh: object | null = null;
   #lost: Deferred<LockLost> | null = null;
   #asked: Deferred<undefined> | null = null;
   #controller: AbortController | null = null;
-  /** Aborts the signal, in the context of the program that has asked for it. */
+  /** Aborts the signal, in the context in which the program requested it. */
   #abort: ((error: FencepostError) => void) | null = null;
 
   constructor(lock: string, isClaim = false) {
@@ -181,12 +181,12 @@ export class Contender {
         break;
       case "lost":
       case "refused": {
-        const error = describe(this.lock, event, cause, at);
+        const error = describe(this, event, cause, at);
         if (event.event === "refused" && this.state === "held") {
           // A refused downgrade: the grant is unchanged.
           this.#settle("downgrading", error);
         } else if (event.event === "refused" && this.state === "releasing" && this.isClaim) {
-          // The claim goes on, and may be ended in another way.
+          // The claim does not end. The program may end it in another way.
           this.state = "held";
           this.#settle("releasing", error);
         } else {
@@ -199,7 +199,7 @@ export class Contender {
     }
   }
 
-  /** The operation has a result, or a request has its answer. */
+  /** The operation has a result, or a request has its reply. */
   #recorded(): void {
     if (this.state === "waiting") {
       this.state = "found";
@@ -209,7 +209,7 @@ export class Contender {
     }
   }
 
-  /** The grant has ended as the program requested: the server has confirmed it, or need not. */
+  /** The grant has ended as the program requested. The server has confirmed this, if that was necessary. */
   released(): void {
     this.state = "released";
     this.#settle("releasing");
@@ -220,7 +220,9 @@ export class Contender {
     }
   }
 
-  /** The server has not confirmed the release in time. The waiting call ends with an error, and the release goes on. */
+  /**
+   * The server has not confirmed the release in time. The waiting call ends with an error, and the release continues.
+   */
   unconfirmed(error: FencepostError): void {
     this.#settle("releasing", error);
   }
@@ -228,7 +230,7 @@ export class Contender {
   /** The client closes: no more events will come, and a grant is lost. */
   close(): void {
     if (this.state === "held") {
-      this.end("lost", lostByClosing(this.lock));
+      this.end("lost", lostByClosing(this.lock, this.isClaim));
     } else if (!this.over && !this.lapsed) {
       this.end("closed", clientClosed());
     }

@@ -8,11 +8,11 @@ import type { Module } from "../hub/families/module.js";
 import type { Family, Hub } from "../hub/hub.js";
 import type { Command } from "../hub/outputs.js";
 
-/** The engine, as a driver sees it: it takes outcomes and notices. */
+/** The part of the engine that a driver uses: it accepts outcomes and notices. */
 export interface Sink {
   /**
    * Reports an input to the hub at the present time, and then carries out all outputs. `id` is the command that the
-   * input answers; if the answer does not fit, that is the cause of what follows.
+   * input answers: if the hub rejects the input, the engine stores the error as that command's cause.
    */
   put(input: (hub: Hub, now: number) => void, id?: number): void;
   /** Stores the client library's own error for a command, as the cause of an event. */
@@ -26,7 +26,7 @@ export interface Sink {
   reached(): void;
   /** Why there is no connection at the moment. */
   trouble(error: unknown): void;
-  /** Whether a contender uses this machine. A watch for no contender's machine must not be added. */
+  /** Whether a contender uses this machine. The driver must not add a watch for a machine that no contender uses. */
   serves(key: number): boolean;
 }
 
@@ -48,11 +48,11 @@ export interface Driver {
   readonly trouble?: unknown;
   /** Passes one command to the library, in the order of the calls. */
   send(command: Command): void;
-  /** All polled commands have been passed: sends what is buffered. */
+  /** All polled commands have been passed: sends the buffered ones. */
   flush(): void;
   /** No contender uses this machine any more: removes its watches. */
   forget(key: number): void;
-  /** The client begins to close. The driver drops what it has not sent, and waits a shorter time for answers. */
+  /** The client begins to close. The driver drops unsent commands, and waits a shorter time for replies. */
   closing(): void;
   /**
    * Removes its listeners, and closes the connection if it is its own, within so many ms. The driver reports nothing

@@ -9,26 +9,37 @@ import {
   type FencepostError,
   InProgress,
   Indeterminate,
-  LockLost,
   Mismatch,
   NotAcquired,
   Refused,
+  loss,
   named,
   whereabouts,
 } from "../errors.js";
 import type { Event } from "../hub/outputs.js";
 
+/** The contender whose error it is. */
+interface Subject {
+  readonly lock: string;
+  readonly isClaim: boolean;
+}
+
 export type Ended = Extract<Event, { event: "lost" | "refused" }>;
 
-/** The error for the program; `native` is the client library's own. */
-export function describe(lock: string, { event, reason, cause }: Ended, native: unknown, at: string): FencepostError {
+/** The error for the program; `native` is the client library's error. */
+export function describe(
+  { lock, isClaim }: Subject,
+  { event, reason, cause }: Ended,
+  native: unknown,
+  at: string,
+): FencepostError {
   const said = cause.detail === null ? "" : ` (${cause.detail})`;
   const detail = reason.kind === "unreachable" && said === "" ? whereabouts(at, native) : said;
   const { code, kind } = reason;
   const message = `${named(lock)}: ${reason.message}${detail}`;
   const options = native === undefined ? {} : { cause: native };
   if (event === "lost") {
-    return new LockLost(code, kind, message, options);
+    return loss(isClaim, code, kind, message, options);
   }
   switch (kind) {
     case "timeout":

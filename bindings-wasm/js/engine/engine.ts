@@ -86,7 +86,8 @@ export class Engine implements Sink {
     if (settings.hasOwner) {
       this.#catchUp();
     }
-    // Not later than the hub's own deadline. If both have passed, the error that names the remedy comes first.
+    // This deadline is not later than the hub's own. If both have passed, the contender gets the error that names a
+    // remedy.
     const since = now();
     this.#reliance.ask(contender.lock, () => this.#machines.acquire(contender, settings, acquireTimeout));
     this.#schedule.acquiring(contender, since);
@@ -106,7 +107,7 @@ export class Engine implements Sink {
     this.#pump.run();
   }
 
-  /** Releases a grant, or a claim: nothing has happened. */
+  /** Releases a grant, or a claim after which nothing has happened. */
   release(contender: Contender): void {
     this.#end(contender, (present) => this.#hub.release(present, contender.key));
     this.#schedule.releasing(contender);
@@ -121,7 +122,7 @@ export class Engine implements Sink {
   }
 
   /**
-   * Completes a claim. The caller needs to know whether the result is stored, so it waits for the server's answer, or
+   * Completes a claim. The caller needs to know whether the result is stored, so it waits for the server's reply, or
    * for the end of the lease.
    */
   complete(contender: Contender, tag: string, result: Uint8Array): void {
@@ -134,7 +135,7 @@ export class Engine implements Sink {
     contender.state = "releasing";
   }
 
-  /** Gives up a contender in any state. The client releases its grant or deletes its node in the background. */
+  /** Abandons a contender in any state. The client releases its grant or deletes its node in the background. */
   abandon(contender: Contender): void {
     if (contender.state === "held" || contender.lapsed) {
       contender.state = "closed";
@@ -146,12 +147,12 @@ export class Engine implements Sink {
     if (this.#ended) {
       return;
     }
-    // The error that names the remedy comes first.
+    // The contender gets the error that names a remedy, and not the hub's error.
     this.#schedule.beforeInput();
     try {
       input(this.#hub, now());
     } catch (error) {
-      // The hub has taken a reply that does not fit as an unknown outcome, so the machine goes on.
+      // The hub treats a reply of the wrong type as an unknown outcome, so the machine continues.
       if (!(error instanceof MisuseError)) {
         this.broken(error, id);
       } else if (id !== undefined) {
@@ -187,7 +188,7 @@ export class Engine implements Sink {
     return this.#reliance.over;
   }
 
-  /** Gives up the hub after a defect: its outputs are not reliable any more. */
+  /** Abandons the hub after a defect: its outputs are not reliable any more. */
   #give(failed: DriverError): void {
     this.#reliance.over = true;
     this.#schedule.closing();
@@ -211,7 +212,7 @@ export class Engine implements Sink {
   }
 
   /**
-   * Releases everything, waits for the server's answers for a limited time, and closes the driver. A second call waits
+   * Releases everything, waits for the server's replies for a limited time, and closes the driver. A second call waits
    * for the first, which reports the result.
    */
   close(): Promise<void> {
@@ -265,8 +266,8 @@ export class Engine implements Sink {
   }
 
   /**
-   * A contender has ended, or is given up. Its machine is closed a little later, so that the waiting caller continues
-   * first, with its next request.
+   * A contender has ended, or the program has abandoned it. Its machine is closed a little later, so that the waiting
+   * caller continues first, with its next request.
    */
   #forget(contender: Contender): void {
     this.#schedule.forget(contender);
@@ -280,8 +281,8 @@ export class Engine implements Sink {
   }
 
   /**
-   * The result for an owner depends on its other acquires: on those that the program has given up, and those whose
-   * timeout ended while no timer could run.
+   * The result of an owner's acquire depends on the owner's other acquires: first ends those that the program has
+   * abandoned, and those whose timeout ended while no timer could run.
    */
   #catchUp(): void {
     this.#closeMachines();

@@ -7,8 +7,8 @@
 import type { Contender } from "./contender.js";
 
 /**
- * At most so many grants wait for registration. Otherwise a program whose promise queue is never empty would collect
- * them.
+ * How many grants wait for registration at most. Otherwise they would accumulate in a program whose promise queue is
+ * never empty.
  */
 const MOST = 64;
 
@@ -18,8 +18,8 @@ interface Registry {
 }
 
 /**
- * Some runtimes have no finalizers (workerd before its date 2025-05-05). There, a dropped grant is held until its
- * client is closed.
+ * Some runtimes have no finalizers (workerd with a compatibility date before 2025-05-05). There, a dropped grant is
+ * held until its client is closed.
  */
 const NONE: Registry = { register: () => undefined, unregister: () => undefined };
 
@@ -28,7 +28,7 @@ const { FinalizationRegistry: Finalization } = globalThis as { FinalizationRegis
 /** Finds grants that the program does not refer to any more. */
 export class Finalizers {
   readonly #finalizers: Registry;
-  /** Contenders whose grants are not registered yet. Most of them are released before they have to be. */
+  /** Contenders whose grants are not registered yet. Most of them are released before the registration. */
   #fresh: Contender[] = [];
   /** Contenders whose grants are garbage. */
   #dropped: Contender[] = [];

@@ -1,9 +1,9 @@
 /**
  * A list from which any item can be removed.
  *
- * A Set or a Map whose members come and go with each request gets a new table again and again. If the garbage collector
- * has moved a table to the old generation, that table keeps its successors and all their members alive, until V8
- * collects the old generation. That took a quarter of the processor's time of an acquire and release.
+ * A Set or a Map whose members are added and removed with each request gets a new table again and again. If the garbage
+ * collector has moved a table to the old generation, that table keeps its successors and all their members alive, until
+ * V8 collects the old generation. That took a quarter of the CPU time of an acquire and release.
  *
  * @module
  */
@@ -11,12 +11,12 @@
 /** An item of a {@link List}. */
 export interface Item<T> {
   readonly value: T;
-  /** Null: it was removed. */
+  /** Null if the item was removed. */
   before: Item<T> | Ends<T> | null;
   after: Item<T> | Ends<T> | null;
 }
 
-/** What stands before the first item and after the last one. */
+/** The link before the first item and after the last one. */
 interface Ends<T> {
   before: Item<T> | Ends<T>;
   after: Item<T> | Ends<T>;

@@ -15,18 +15,21 @@ import { contenderId, seed } from "./random.js";
 export type AcquireTimeout = number | null | "try";
 
 /**
- * At most so many machines wait to be closed. Otherwise a program whose promise queue is never empty would collect
- * them.
+ * How many machines wait to be closed at most. Otherwise they would accumulate in a program whose promise queue is
+ * never empty.
  */
 const MOST_LEAVING = 64;
 
-/** At most so many locks have an idle machine. A machine and its settings take about 1.3 kB of the module's memory. */
+/** How many locks have an idle machine at most. A machine and its settings use about 1.3 kB of the module's memory. */
 const MOST_IDLE = 2048;
 
-/** A machine stays in the tables as long as it is open. `list.ts` says what entries cost that come and go. */
+/**
+ * A machine stays in the tables as long as it is open. `list.ts` describes the cost of entries that are added and
+ * removed often.
+ */
 interface Machine {
   readonly key: number;
-  /** Null: it is idle, or waits to be closed. */
+  /** Null if the machine is idle, or waits to be closed. */
   contender: Contender | null;
 }
 
@@ -35,12 +38,15 @@ export class Machines {
   readonly #hub: Hub;
   readonly #forget: (key: number) => void;
   readonly #machines = new Map<number, Machine>();
-  /** The machine of a lock, by the lock's settings, oldest first. If it is idle, the next acquire is its next attempt. */
+  /**
+   * The machine of a lock, by the lock's settings, oldest first. If the machine is idle, the next acquire uses it for
+   * its attempt.
+   */
   readonly #bySettings = new Map<Settings, Machine>();
   /** Machines that serve no contender, and have to be closed. */
   readonly #leaving: number[] = [];
 
-  /** `forget`: a machine is not used any more, or begins a new attempt, so its watches are of no use. */
+  /** `forget` is called when a machine is not used any more, or begins a new attempt: its watches are then useless. */
   constructor(hub: Hub, forget: (key: number) => void) {
     this.#hub = hub;
     this.#forget = forget;
@@ -103,7 +109,8 @@ export class Machines {
       return false;
     }
     machine.contender = null;
-    // The machine of an owner's hold may serve other holds. A claim's operation is not claimed again.
+    // The machine of an owner may serve other grants of the owner. Each claim has its own settings, so no later claim
+    // can use its machine.
     if (state === "released" && !settings.hasOwner && !isClaim && this.#keep(machine, settings)) {
       this.#forget(key);
     } else {
@@ -142,7 +149,7 @@ export class Machines {
     }
   }
 
-  /** Whether so many machines wait to be closed that this has to happen now. */
+  /** Whether so many machines wait to be closed that they have to be closed now. */
   get isFull(): boolean {
     return this.#leaving.length >= MOST_LEAVING;
   }
@@ -167,7 +174,7 @@ export class Machines {
     return this.#hub.close(present, key);
   }
 
-  /** The hub is closed, or was given up. */
+  /** The hub is closed, or was abandoned. */
   clear(): void {
     this.#machines.clear();
     this.#bySettings.clear();

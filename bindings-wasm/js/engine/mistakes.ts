@@ -4,7 +4,7 @@
  * @module
  */
 
-import { type DriverError, FencepostError, LockLost, MisuseError, driverFailed, named } from "../errors.js";
+import { type DriverError, FencepostError, type LockLost, MisuseError, driverFailed, loss, named } from "../errors.js";
 import type { Contender } from "./contender.js";
 
 /** Whether the hub has refused a call. Then the caller made a mistake, and nothing has changed. */
@@ -16,7 +16,7 @@ export function isRefusal(error: unknown): error is FencepostError {
 export class Reliance {
   /** The first programming error. A retry would cause it again, so the client sends nothing more. */
   failed: DriverError | null = null;
-  /** The hub was given up, or the client is closed. */
+  /** The hub was abandoned, or the client is closed. */
   over = false;
   readonly #broken: (error: unknown) => void;
   readonly #refused: () => void;
@@ -40,7 +40,7 @@ export class Reliance {
     return this.failed;
   }
 
-  /** Uses the hub, unless it was given up. */
+  /** Uses the hub, unless it was abandoned. */
   use(call: () => void): void {
     try {
       if (!this.over) {
@@ -52,8 +52,8 @@ export class Reliance {
   }
 
   /**
-   * Calls the hub for the program. `lock` is named in an error. @throws what the hub refuses; DriverError for any other
-   * error.
+   * Calls the hub for the program. An error's text names `lock`. @throws the hub's error if it refuses the call;
+   * DriverError for any other error.
    */
   ask<T>(lock: string, call: () => T): T {
     try {
@@ -84,12 +84,12 @@ export function endWaiting(contender: Contender, failed: DriverError): boolean {
 export function endAll(contenders: Iterable<Contender>, failed: DriverError): void {
   for (const contender of [...contenders]) {
     if (!endWaiting(contender, failed) && !contender.over) {
-      contender.end("lost", lost(contender.lock, failed));
+      contender.end("lost", lost(contender, failed));
     }
   }
 }
 
-function lost(lock: string, failed: DriverError): LockLost {
-  const why = `${named(lock)}: the client has failed, and cannot say how long the lock is held: ${failed.message}`;
-  return new LockLost(406, "lost-connection-closed", why, { cause: failed });
+function lost({ lock, isClaim }: Contender, failed: DriverError): LockLost {
+  const why = `${named(lock)}: the client has failed, and does not know how long the lock is held: ${failed.message}`;
+  return loss(isClaim, 406, "lost-connection-closed", why, { cause: failed });
 }

@@ -10,7 +10,7 @@ import type { Event } from "../hub/outputs.js";
 import type { Driver } from "./driver.js";
 import type { Reliance } from "./mistakes.js";
 
-/** Takes the hub's events, and errors of the driver. */
+/** Receives the hub's events, and errors of the driver. */
 export interface Outlet {
   /** The hub has reported an event of a contender. */
   onEvent(event: Event): void;
@@ -45,7 +45,7 @@ export class Pump {
     return this.#behind;
   }
 
-  /** When the hub has a timer. */
+  /** When the hub's next timer is due. */
   get due(): number | null {
     return this.#due;
   }
@@ -57,7 +57,7 @@ export class Pump {
   }
 
   /**
-   * Takes all outputs. A loop that is running also takes the outputs of inputs that are reported meanwhile. With
+   * Takes all outputs. A loop that is running also takes the outputs of inputs that are reported in the meantime. With
    * `briefly`, the loop stops at the end of an acquire or a release, so that the caller continues at once. The rest is
    * taken after that.
    */

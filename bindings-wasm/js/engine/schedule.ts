@@ -1,6 +1,6 @@
 /**
- * The timers of a client: those of the hub, of releases that the server has not confirmed, and of acquires that reach
- * no server.
+ * The timers of a client: those of the hub, of releases that the server has not confirmed, and of acquires that have no
+ * connection yet.
  *
  * @module
  */
@@ -12,18 +12,18 @@ import { Deadlines, forgetDeadline } from "./deadlines.js";
 import { Alarm, Grace } from "./timers.js";
 
 /**
- * How long a release waits for the server's answer, in ms. A close has the same time for that and for closing its
+ * How long a release waits for the server's reply, in ms. A close has the same time for that and for closing its
  * connection.
  */
 export const CONFIRM_WITHIN = 5000;
 
 /**
- * How much of that time a close keeps for closing its connection, in ms. A ZooKeeper session ends at once if its client
- * closes it.
+ * How much of that time a close reserves for closing its connection, in ms. A ZooKeeper session ends at once if its
+ * client closes it.
  */
 export const CLOSE_TIME = 250;
 
-/** The engine, as the timers see it. */
+/** The part of the engine that the timers use. */
 export interface Timed {
   /** Contenders that a call waits for, or that have a grant. */
   contenders(): Iterable<Contender>;
@@ -61,7 +61,9 @@ export class Schedule {
     this.#wake(this.#unconfirmed.next);
   }
 
-  /** The hub gets an input, and would end by its own deadline what has waited too long for the first connection. */
+  /**
+   * Call it before each input: the hub could otherwise end an acquire that has no connection yet by its own deadline.
+   */
   beforeInput(): void {
     this.#early?.ring();
   }
@@ -84,7 +86,7 @@ export class Schedule {
   /** Sets the timer of the hub. */
   set(due: number | null): void {
     if (this.#grace.until !== null && (due === null || due > now())) {
-      this.#grace.end(); // The answer has arrived.
+      this.#grace.end(); // The reply has arrived.
     }
     this.#wake(due);
   }
@@ -113,8 +115,8 @@ export class Schedule {
   }
 
   /**
-   * Whether an answer could still change a result: a call waits, and no grant has ended whose holder has to know it at
-   * once.
+   * Whether a reply could still change a result: a call waits, and no held grant has become invalid, because its holder
+   * has to learn of that at once.
    */
   #mayWait(): boolean {
     let waits = this.#unconfirmed.next !== null;

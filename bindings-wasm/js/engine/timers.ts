@@ -1,5 +1,5 @@
 /**
- * Timers that do not keep the process alive; and one that does, while a call waits.
+ * Timers that do not keep the process alive, and one timer that does so while a call waits.
  *
  * @module
  */
@@ -11,21 +11,21 @@ import { type Timer, afterInput, clearInterval, clearTimeout, outside, setInterv
 const LONGEST = 2_147_483_647;
 
 /**
- * How often to read the clock while a timer is set, in ms: timers stop while the computer is suspended, but leases go
- * on.
+ * How often to read the clock while a timer is set, in ms: timers stop while the computer is suspended, but leases do
+ * not.
  */
 const LOOK_EVERY = 1000;
 
 /** A timer that fires later than this was delayed by the event loop, in ms. */
 const LATE = 2;
 
-/** How long to wait for answers after a late timer, in ms: a few round trips. */
+/** How long to wait for replies after a late timer, in ms: a few round trips. */
 const GRACE = 150;
 
 /** A longer delay means that the event loop was blocked, in ms. It exceeds the usual delay on a busy computer. */
 export const STILL = 50;
 
-/** How often {@link GRACE} is given again if the event loop is blocked during it. */
+/** How often {@link GRACE} is repeated if the event loop is blocked during it. */
 const MOST_GRACES = 20;
 
 function detach(timer: Timer): Timer {
@@ -44,9 +44,9 @@ export function later(delay: number, call: () => void): Timer {
 }
 
 /**
- * Calls a function after so many ms, unless the caller calls the returned function before. An answer that has arrived
- * comes before a late timer: if the event loop was blocked, the function is called a little later, after what has
- * arrived. It does not keep the process alive.
+ * Calls a function after so many ms, unless the caller calls the returned function before. If the event loop was
+ * blocked, it calls the function a little later, so that replies that have arrived are handled first. It does not keep
+ * the process alive.
  */
 export function deadline(delay: number, call: () => void): () => void {
   let timer: Timer;
@@ -66,7 +66,7 @@ export function deadline(delay: number, call: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
-/** The time to wait for answers after a late {@link Alarm}. */
+/** The time to wait for replies after a late {@link Alarm}. */
 export class Grace {
   #until: number | null = null;
   #given = 0;
@@ -76,7 +76,7 @@ export class Grace {
     return this.#until;
   }
 
-  /** An alarm was late by so many ms. Returns whether to wait for answers a little longer. */
+  /** An alarm was late by so many ms. Returns whether to wait for replies a little longer. */
   give(late: number): boolean {
     const again = late > STILL && this.#given < MOST_GRACES;
     if (late < LATE || (this.#until !== null && !again)) {
@@ -95,8 +95,8 @@ export class Grace {
 }
 
 /**
- * One timer whose time can be changed. It may fire early. If the event loop was blocked, it fires after what has
- * arrived, and reports by how many ms it is late.
+ * One timer whose time can be changed. It may fire early. If the event loop was blocked, it fires after the input that
+ * has arrived, and reports by how many ms it is late.
  */
 export class Alarm {
   readonly #ring: (late: number) => void;

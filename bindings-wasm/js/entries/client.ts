@@ -1,5 +1,5 @@
 /**
- * What every entry with a client exports.
+ * The exports of every entry with a client.
  *
  * @module
  */
@@ -22,6 +22,7 @@ export type { ErrorClass, Once, OnceOptions, Outcome } from "../client/once.js";
 export type { Bytes } from "../client/bytes.js";
 export { Election, ReadWriteLock } from "../client/kinds.js";
 export {
+  ClaimLost,
   CleanupIncomplete,
   ConfigError,
   Conflict,

@@ -30,7 +30,7 @@ export function connect(url: string, options?: RedisOptions): Promise<Client> {
  * Commands and subscriptions use duplicates, because ioredis repeats commands by itself. The duplicates have no
  * `keyPrefix`.
  *
- * @throws ConfigError for anything else.
+ * @throws ConfigError for any other object.
  */
 export function fromRedis(client: object, options?: RedisOptions): Client {
   return onGiven(client, options, "the package ioredis", overIoRedis);

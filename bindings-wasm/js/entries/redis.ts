@@ -29,7 +29,7 @@ export function connect(url: string, options?: RedisOptions): Promise<Client> {
  *
  * Commands use that connection, and subscriptions use a duplicate, which opens when a contender has to wait.
  *
- * @throws ConfigError for anything else.
+ * @throws ConfigError for any other object.
  */
 export function fromRedis(client: object, options?: RedisOptions): Client {
   return onGiven(client, options, "the package redis", overNodeRedis);

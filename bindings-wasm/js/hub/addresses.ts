@@ -21,7 +21,8 @@ export interface RedisAddress {
   readonly database: number;
   readonly tls: boolean;
   /**
-   * With TLS: the path of the file with the certificates that the client trusts. Empty: the client trusts the system's.
+   * With TLS: the path of the file with the certificates that the client trusts. If it is empty, the client trusts the
+   * system's.
    */
   readonly ca: string;
 }
@@ -32,7 +33,7 @@ export interface Credentials {
   readonly password: string;
 }
 
-// The module stores an address here, and its caller takes it: src/output.rs says why nothing is returned.
+// The module stores an address here, and its caller takes it: src/output.rs explains why nothing is returned.
 let address: Address = { kind: "memory", name: "", sessionTimeout: 0 };
 
 /** @internal The address that the module has parsed last. */

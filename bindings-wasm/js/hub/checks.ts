@@ -10,7 +10,7 @@ import { isBytes } from "../realms.js";
 /** @internal The longest duration: 365 days in ms, as in the core. */
 export const LONGEST_DURATION = 365 * 24 * 3_600_000;
 
-/** @internal An untyped program may pass anything as a text. As a string, the core can refuse it. */
+/** @internal An untyped program may pass any value as a text. This makes it a string, which the core can refuse. */
 export function text(value: unknown): string {
   return typeof value === "string" ? value : shown(value);
 }
@@ -23,7 +23,10 @@ export function number(what: string, value: unknown): number {
   return value;
 }
 
-/** @internal Checks a number that counts changes. The module's code for showing numbers would be a tenth of it. */
+/**
+ * @internal Checks a whole number. This is not in the module, because its code for formatting numbers would be a tenth
+ * of its size.
+ */
 export function whole(what: string, value: unknown): number {
   const given = number(what, value);
   if (!Number.isSafeInteger(given) || given < 0) {
@@ -50,7 +53,10 @@ export function checkBytes(what: string, value: unknown): asserts value is Uint8
   checkPresent(what, value);
 }
 
-/** @internal Checks that bytes can be read. The copy into the module would throw, and a client takes that for a bug. */
+/**
+ * @internal Checks that bytes can be read. The copy into the module would throw, and the client would treat that as a
+ * bug.
+ */
 export function checkPresent(what: string, bytes: Uint8Array): void {
   if (bytes.length > 0) {
     return;

@@ -70,7 +70,10 @@ export abstract class Inside {
 /** A value of a Redis client library. An error reply is an `Error` whose message begins with its code. */
 export type RedisValue = null | undefined | number | bigint | boolean | string | Uint8Array | Error | RedisValue[];
 
-/** No answer: certainly not executed; perhaps executed; not executed, and no later command will be. */
+/**
+ * Why a command has no reply: it was not executed; it may have been executed; it was not executed, and no later command
+ * will be.
+ */
 export type Failure = "not-sent" | "unknown" | "closed";
 
 /** The state of a ZooKeeper session. `connecting`: the client is about to connect for a new session. */
@@ -157,9 +160,9 @@ export class Hub {
   }
 
   /**
-   * Completes a claim: the server stores `result`, and `tag` says what it is. It ends in `completed`; in `replayed` if
-   * another attempt has stored a result; in `refused`, and the claim goes on; or in `lost`. After a loss, the program
-   * may call it again: the server stores the result unless another attempt has claimed the operation.
+   * Completes a claim: the server stores `result`, and `tag` describes it. It ends in `completed`; in `replayed` if
+   * another attempt has stored a result; in `refused`, and then the claim does not end; or in `lost`. After a loss, the
+   * program may call it again: the server stores the result unless another attempt has claimed the operation.
    */
   complete(now: number, key: number, tag: string, result: Uint8Array): void {
     checkBytes("result", result);
@@ -181,7 +184,10 @@ export class Hub {
     this.#check(this.#raw.cancel(number("now", now), number("key", key)));
   }
 
-  /** ZooKeeper: reports a create. `path` is complete, `czxid` the answer's zxid, `session` that of the request. */
+  /**
+   * ZooKeeper: reports a create. `path` is the complete path, `czxid` is the zxid of the reply, `session` is that of
+   * the request.
+   */
   created(now: number, id: number, session: bigint, path: string, czxid: bigint): void {
     if (typeof path !== "string" || !isSession(session) || typeof czxid !== "bigint") {
       this.#check(this.#raw.wrong(number("now", now), number("id", id), "a session, a path and a transaction"));
@@ -189,7 +195,7 @@ export class Hub {
     this.#check(this.#raw.created(number("now", now), number("id", id), session, path, czxid));
   }
 
-  /** ZooKeeper: reports a node's children; of a multi, the names of the nodes created, in the order of its parts. */
+  /** ZooKeeper: reports a node's children; for a multi, the names of the created nodes, in the order of its parts. */
   children(now: number, id: number, session: bigint, names: readonly string[]): void {
     if (!Array.isArray(names) || !names.every((name) => typeof name === "string") || !isSession(session)) {
       this.#check(this.#raw.wrong(number("now", now), number("id", id), "a session and the names of the children"));
@@ -201,7 +207,7 @@ export class Hub {
   data(now: number, id: number, session: bigint, data: Uint8Array, stat: Stat): void {
     if (!isBytes(data) || !isSession(session) || !isStat(stat)) {
       this.#check(
-        this.#raw.wrong(number("now", now), number("id", id), "a session, the data and what is known of the node"),
+        this.#raw.wrong(number("now", now), number("id", id), "a session, the data and the stat of the node"),
       );
     }
     this.#check(
@@ -249,7 +255,7 @@ export class Hub {
     );
   }
 
-  /** Reports that a command has no answer. */
+  /** Reports that a command has no reply. */
   failed(now: number, id: number, failure: Failure): void {
     this.#check(this.#raw.failed(number("now", now), number("id", id), text(failure)));
   }
@@ -298,11 +304,12 @@ export class Hub {
   }
 
   /**
-   * Closes a key. Its machine releases or cancels, reports no more events, and exists until the server has answered.
+   * Closes a key. Its machine releases or cancels, reports no more events, and exists until the server has replied.
    *
    * Returns the key of the machine that served `key` if no open key uses this machine any more. Then a driver can drop
-   * what it keeps for that machine, such as watches. The acquires of one owner share a machine, which sends all commands
-   * with the key of the first of them. So while other acquires of the grant are open, the result is undefined.
+   * the data that it keeps for that machine, such as watches. The acquires of one owner share a machine, which sends
+   * all commands with the key of the first of them. So while other acquires of the grant are open, the result is
+   * undefined.
    */
   close(now: number, key: number): number | undefined {
     const unused = this.#raw.close(number("now", now), number("key", key));
@@ -311,8 +318,8 @@ export class Hub {
   }
 
   /**
-   * Whether an open key uses the machine of this key. A driver asks before it keeps a watch, because the answer to a
-   * read may come late.
+   * Whether an open key uses the machine of this key. A driver calls this before it keeps a watch, because the reply to
+   * a read may come late.
    */
   serves(key: number): boolean {
     return this.#raw.serves(number("key", key));
@@ -328,7 +335,7 @@ export class Hub {
     present(now);
   }
 
-  /** Reports a script's usual reply in one call: a number, alone or with bytes. False: it is another reply. */
+  /** Reports a script's usual reply in one call: a number, alone or with bytes. Returns false for any other reply. */
   #scriptReply(now: number, id: number, value: RedisValue): boolean {
     if (!Array.isArray(value) || value.length === 0 || value.length > 2) {
       return false;

@@ -17,8 +17,8 @@ const LOADS: Readonly<Record<WasmName, () => Promise<unknown>>> = {
 };
 
 /**
- * Loads the module that a {@link Hub} or a {@link MemoryServer} needs, where reading a file takes a request: in a
- * browser. Elsewhere it changes nothing. `connect` calls it itself.
+ * Loads the module that a {@link Hub} or a {@link MemoryServer} needs, in a browser, where the file has to be requested
+ * from a server. On other platforms it has no effect. `connect` calls it itself.
  *
  * @throws DriverError (`module-missing`) if the module's file cannot be read.
  */

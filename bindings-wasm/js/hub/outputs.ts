@@ -78,7 +78,7 @@ export interface GrantData {
 
 /** A contender that an inspection found. Redis stores no waiters, so there it is the holder. */
 export interface ContenderData {
-  /** What names it on the server. ZooKeeper: the path of its node. Redis: the value of the lock's key. */
+  /** Its name on the server. ZooKeeper: the path of its node. Redis: the value of the lock's key. */
   readonly node: string;
   /** Whether it held the lock when the server listed the directory. */
   readonly holds: boolean;
@@ -88,7 +88,7 @@ export interface ContenderData {
   readonly session: bigint | null;
   /** ZooKeeper: since when it has been in the lock's directory, by the server's clock, in ms since 1970. */
   readonly since: number | null;
-  /** Redis: how long its lease still runs if it does not renew it, in ms; null if the lease has no end. */
+  /** Redis: the remaining lease in ms, without a renewal; null if the lease has no end. */
   readonly expiresIn: number | null;
   /** The fence of its grant, or the fence that it would get. Redis: 0 for a holder of another library. */
   readonly fence: bigint;
@@ -112,7 +112,7 @@ export interface Cause {
   readonly command: number | null;
   /** The server's message, or the value that is wrong; for people to read. */
   readonly detail: string | null;
-  /** How many ms the lease of the present holder still lasts, if the server has reported it. */
+  /** The remaining lease of the present holder in ms; null if the server did not report it. */
   readonly retryAfter: number | null;
   /** The present value, if an update expects another version. */
   readonly record: RecordData | null;
@@ -201,7 +201,7 @@ const REASONS = ["acquire-timeout", "retry", "poll", "renew", "validity", "max-h
 // All commands that have no parts share this array.
 const NO_PARTS: readonly Part[] = Object.freeze([]);
 
-// The module stores an output here, and the caller of `poll` takes it: src/output.rs says why nothing is returned.
+// The module stores an output here, and the caller of `poll` takes it: src/output.rs explains why nothing is returned.
 let made: Output = { type: "wait", until: null, reason: null };
 
 /** @internal The output that the module has made last. */
@@ -258,8 +258,8 @@ export function part(operation: number, path: string, data: Uint8Array, flags: n
 }
 
 /**
- * @internal `known` are the arguments, which are kept for the next command of this kind. If it is undefined, {@link
- * argument} has gathered them.
+ * @internal `known` has the arguments, which the module reuses for the next command of this kind. If it is undefined,
+ * {@link argument} has gathered them.
  */
 export function argumentsCommand(
   key: number,

@@ -18,13 +18,13 @@ export interface RecordData {
   /** How many takeovers the operation has had. It may have run once more for each. */
   readonly takeovers: number;
   /**
-   * The rule for a claim that finds that the lease of another attempt has ended. The first claim of the operation sets
-   * it.
+   * The result of a claim after the lease of another attempt has ended. The first claim of the operation sets this
+   * rule.
    */
   readonly policy: "retake" | "block" | "indeterminate";
   /**
-   * When the lease ends; 0 if there is none, or if it has ended on ZooKeeper. `Infinity` on ZooKeeper while it lasts: as
-   * long as the session of its process.
+   * When the lease ends; 0 if there is none. On ZooKeeper a lease lasts as long as the session of its process: this is
+   * `Infinity` until then, and 0 afterwards.
    */
   readonly leaseEnd: number;
   /** The last millisecond of the record's retention; 0 if the server has not reported it. */
@@ -36,7 +36,7 @@ export interface RecordData {
    * caller has read.
    */
   readonly guard: number;
-  /** The tag of the result: a short text of the program that says what the result is. */
+  /** The tag of the result: a short text with which the program describes the result. */
   readonly tag: string;
   /** The result, or the value. */
   readonly result: Uint8Array;
@@ -46,7 +46,7 @@ export interface RecordData {
 const STATES = ["issued", "running", "done", "value"] as const;
 const POLICIES = ["retake", "block", "indeterminate"] as const;
 
-// The module stores them here: src/output.rs says why nothing is returned.
+// The module stores them here: src/output.rs explains why nothing is returned.
 let made: RecordData | null = null;
 let key = "";
 

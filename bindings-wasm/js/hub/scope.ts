@@ -1,5 +1,5 @@
 /**
- * A scope of idempotent operations: it says whose keys these are, and has the options of all its operations.
+ * A scope of idempotent operations: the namespace of their keys, and the options of all of them.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export interface ScopeData extends IdempotencyOptions {
   readonly kind: "claim";
   /** ZooKeeper: the path below which all records are. */
   readonly prefix?: string | undefined;
-  /** Whose keys these are: the kind of operation and the tenant, for example. */
+  /** The namespace of the keys: the kind of operation and the tenant, for example. */
   readonly scope: string;
 }
 
@@ -51,8 +51,7 @@ export class Scope {
   }
 
   /**
-   * Makes the settings of a claim on the operation `key`. `fingerprint` is a digest of what the operation is asked to
-   * do.
+   * Makes the settings of a claim on the operation `key`. `fingerprint` is a digest of the request.
    */
   claim(key: string, fingerprint: Uint8Array = NOTHING): Settings {
     checkBytes("fingerprint", fingerprint);
@@ -67,8 +66,8 @@ export class Scope {
   }
 
   /**
-   * Makes the settings of a single step that issues a token. A claim may consume it within `life` ms (ten minutes). It
-   * ends in `completed`.
+   * Makes the settings of a single step that issues a token. A claim may consume it within `life` ms (by default ten
+   * minutes). It ends in `completed`.
    */
   issue(token: string, binding: Uint8Array, life?: number): Settings {
     checkBytes("binding", binding);
@@ -122,8 +121,8 @@ export class Scope {
   }
 
   /**
-   * Makes the settings of a single step with which an operator gives the operation its result. `guard` is that of the
-   * record that the operator has read. It ends in `completed`.
+   * Makes the settings of a single step with which an operator stores a result for the operation. `guard` is that of
+   * the record that the operator has read. It ends in `completed`.
    */
   settle(key: string, guard: number, tag: string, result: Uint8Array): Settings {
     checkBytes("result", result);

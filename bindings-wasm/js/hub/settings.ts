@@ -45,7 +45,7 @@ export interface SettingsData
    * `zookeeper-mutex`, `zookeeper-single`, `zookeeper-reader` and so on, or `zookeeper-inspection`.
    */
   readonly kind: string;
-  /** The kind of server. `memory` takes the options of both others. */
+  /** The kind of server. `memory` accepts the options of both others. */
   readonly server?: "zookeeper" | "redis" | "memory" | undefined;
   /** The lock's name. All kinds need it, except a multi-lock. */
   readonly name?: string | undefined;
@@ -71,7 +71,7 @@ export interface SettingsData
 /** Writes a value as texts for the module; null if it has another type. */
 type Write = (value: unknown) => readonly string[] | null;
 
-/** The core's durations are 64-bit numbers. The core refuses such a long duration. */
+/** The core's durations are 64-bit numbers. The core refuses a duration of this length. */
 const LONGEST = 2 ** 62;
 
 const text: Write = (value) => (typeof value === "string" ? [value] : null);
@@ -114,8 +114,7 @@ const OTHERS = new Map<string, Write>([
 const OF_CORE: ReadonlyMap<string, string> = new Map([...WRITTEN].map(([core, own]) => [own, core]));
 
 /**
- * @internal Converts a plain object to what the module takes: names and values by turns. The core refuses unknown
- * names.
+ * @internal Converts a plain object to the module's format: names and values in turn. The core refuses unknown names.
  *
  * @throws ConfigError for a value of another type.
  */

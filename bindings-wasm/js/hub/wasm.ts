@@ -12,7 +12,7 @@ import type { WasmName } from "./wasm-name.js";
 /** A file, or its contents. */
 export type Location = URL | WasmModule | Uint8Array;
 
-/** A compiled module. It is recognised because it is an instance of none of the other types. */
+/** A compiled module. It is an instance of none of the other types. */
 export type WasmModule = object & { readonly wasm?: never };
 
 interface Compiler {
@@ -77,8 +77,8 @@ export class Wasm<G extends Glue> {
   }
 
   /**
-   * Returns the glue, with its module compiled, also where reading a file takes a request. @throws DriverError if the
-   * file cannot be read.
+   * Returns the glue, with its module compiled, even where the file has to be requested from a server. @throws
+   * DriverError if the file cannot be read.
    */
   async load(): Promise<G> {
     if (!this.#compiled) {
@@ -99,7 +99,7 @@ export class Wasm<G extends Glue> {
     try {
       const answer = await web.fetch?.(url);
       if (answer?.ok !== true) {
-        throw new Error(answer === undefined ? "there is no fetch here" : `the server has answered ${answer.status}`);
+        throw new Error(answer === undefined ? "fetch is not available" : `the server has answered ${answer.status}`);
       }
       return await web.WebAssembly.compile(await answer.arrayBuffer());
     } catch (error) {

@@ -1,2 +1,2 @@
-/** In place of a client library in browsers, where there are no sockets. */
+/** Replaces a client library in browsers, which have no sockets. */
 export const library = (): Promise<null> => Promise.resolve(null);

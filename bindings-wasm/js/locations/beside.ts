@@ -3,8 +3,8 @@ import { builtin } from "../host.js";
 declare const __dirname: string | undefined;
 
 /**
- * The place that `locate` names from `import.meta.url`. A bundle in CommonJS has no such address: there, the place is
- * `path`, from the bundle's folder.
+ * The location that `locate` returns, from `import.meta.url`. A CommonJS bundle has no `import.meta.url`: there, the
+ * location is `path`, relative to the bundle's folder.
  */
 export function beside(path: string, locate: () => URL): URL {
   try {

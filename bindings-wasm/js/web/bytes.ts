@@ -1,5 +1,5 @@
 /**
- * Texts in which each character is one byte, as HTTP has them.
+ * Texts in which each character is one byte, as in HTTP.
  *
  * @module
  */
@@ -8,7 +8,9 @@ import { TextEncoder } from "../host.js";
 
 const utf8 = new TextEncoder();
 
-/** The bytes of a text of HTTP. A character that is no byte can only come from a program: it stands for its UTF-8. */
+/**
+ * The bytes of a text of HTTP. If a character is not a byte, the text comes from a program, and is encoded as UTF-8.
+ */
 export function bytesOfLine(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length);
   for (let at = 0; at < text.length; at++) {
@@ -21,7 +23,7 @@ export function bytesOfLine(text: string): Uint8Array {
   return bytes;
 }
 
-/** The text of HTTP that bytes are. */
+/** Converts bytes to a text of HTTP. */
 export function lineOfBytes(bytes: Uint8Array): string {
   let text = "";
   for (const byte of bytes) {
@@ -30,7 +32,7 @@ export function lineOfBytes(bytes: Uint8Array): string {
   return text;
 }
 
-/** Several parts as one. */
+/** Joins several parts. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array {
   const [first] = parts;
   if (first !== undefined && parts.length === 1) {

@@ -9,10 +9,11 @@ import type { Claim } from "../client/claim.js";
 const claims = new WeakMap<object, Claim>();
 
 /**
- * The claim of a request: in Express and Fastify of the request, in Hono of the context. A handler reads its
- * `takeovers`, `fence` and `signal`, and derives the keys of its steps at other services. The middleware ends it.
+ * The claim of a request. The argument is the request in Express and Fastify, and the context in Hono. A handler reads
+ * the claim's `takeovers`, `fence` and `signal`, and derives the keys of its steps at other services. The middleware
+ * ends the claim.
  *
- * null: the request runs without a claim.
+ * Returns null if the request runs without a claim.
  */
 export function claimOf(request: object): Claim | null {
   return claims.get(request) ?? null;

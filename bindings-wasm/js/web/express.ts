@@ -24,13 +24,13 @@ import { Shield } from "./shield.js";
 
 export * from "./public.js";
 
-/** What the middleware uses of a request of Express. */
+/** The members of a request of Express that the middleware uses. */
 export interface ExpressRequest extends NodeRequest {
   readonly originalUrl?: string;
   readonly url?: string | undefined;
 }
 
-/** What the middleware uses of a response of Express. */
+/** The members of a response of Express that the middleware uses. */
 export type ExpressResponse = WritableResponse;
 
 /**

@@ -6,9 +6,9 @@
  * app.register(idempotent<FastifyRequest>(payments, { scope: (request) => tenantOf(request), secret }));
  * ```
  *
- * It covers the routes that are registered after it, in its scope. It claims a request before its handler: after
- * the request was parsed and validated, and after the hooks `preHandler` that were added before it. `app.close()` waits
- * for the handlers that run, also for those whose clients have hung up: 30 s at most.
+ * It covers the routes that are registered after it, in its scope. It claims a request before its handler: after the
+ * request was parsed and validated, and after the hooks `preHandler` that were added before it. `app.close()` waits for
+ * the handlers that run, also for those whose clients have hung up, for at most 30 s.
  *
  * @module fencepost/web/fastify
  */
@@ -32,14 +32,14 @@ export * from "./public.js";
 
 const utf8 = new TextEncoder();
 
-/** What the plugin uses of a request of Fastify. */
+/** The members of a request of Fastify that the plugin uses. */
 export interface FastifyRequest {
   readonly raw: NodeRequest;
   readonly method: string;
   readonly originalUrl: string;
 }
 
-/** What the plugin uses of a reply of Fastify. */
+/** The members of a reply of Fastify that the plugin uses. */
 export interface FastifyReply {
   readonly raw: NodeResponse;
   statusCode: number;
@@ -49,7 +49,7 @@ export interface FastifyReply {
   send(payload?: unknown): unknown;
 }
 
-/** What the plugin uses of an instance of Fastify. */
+/** The members of an instance of Fastify that the plugin uses. */
 export interface FastifyInstance {
   addHook(name: string, hook: (...parameters: never[]) => unknown): unknown;
 }
@@ -57,7 +57,9 @@ export interface FastifyInstance {
 /** A plugin of Fastify. */
 export type FastifyPlugin = (instance: FastifyInstance, options: object, done: (error?: Error) => void) => void;
 
-/** What is known of a request that runs. One that is answered past Fastify is left when its response closes. */
+/**
+ * A request whose handler runs. If the handler responds without Fastify, the claim is left when the response closes.
+ */
 interface Running {
   readonly claim: Claim;
   readonly shield: Shield;
@@ -101,7 +103,7 @@ export function idempotent<R extends FastifyRequest>(
     if (asked === undefined) {
       return undefined;
     }
-    // Fastify runs the hooks again if the handler calls its not-found handler: that one has the handler's claim.
+    // Fastify runs the hooks again if the handler calls its not-found handler: that handler has the same claim.
     admitted.delete(request);
     const entry = await gate.claim(request, asked);
     if (entry.is === "reply") {
@@ -125,12 +127,12 @@ export function idempotent<R extends FastifyRequest>(
       return payload;
     }
     if (own !== undefined && !own.headers.some(([name]) => name === "content-type")) {
-      // Fastify has given it one.
+      // Fastify has added one.
       reply.removeHeader("content-type");
     }
     if (settling.has(request)) {
       // A second response, or an error after the first one, while the first is being stored. Without this plugin, the
-      // first one would be on its way.
+      // first one would already be sent.
       return new Promise(() => undefined);
     }
     const { claim, shield } = running.get(request) ?? {};
@@ -142,7 +144,7 @@ export function idempotent<R extends FastifyRequest>(
     try {
       return await settle(claim, reply, payload);
     } catch (error) {
-      // The body has failed, while it was held back: Fastify answers with the error.
+      // The body has failed while it was held back: Fastify responds with the error.
       await gate.leave(claim);
       throw error;
     } finally {
@@ -155,7 +157,7 @@ export function idempotent<R extends FastifyRequest>(
     const given = open(reply, payload);
     if (given === null) {
       await gate.leave(claim);
-      return payload; // Fastify says what is wrong with it.
+      return payload; // Fastify reports the error.
     }
     const headers = () => headersOf(reply.getHeaders());
     const { statusCode: status } = reply;
@@ -182,7 +184,7 @@ export function idempotent<R extends FastifyRequest>(
     }
     const settled = await gate.settle(claim, { status, headers: headers(), body: begun.whole });
     reset(reply, status, before);
-    // Fastify announces the length of a whole body, and a response with both headers is malformed.
+    // Fastify sends the length of a whole body, and a response with both headers is malformed.
     reply.removeHeader("transfer-encoding");
     if (typeof settled === "object") {
       for (const name of gate.replaced) {
@@ -211,7 +213,7 @@ export function idempotent<R extends FastifyRequest>(
     }
     done();
   };
-  // The plugin has no scope of its own: its hooks are those of the instance that registers it.
+  // The plugin has no separate scope: its hooks apply to the instance that registers it.
   return Object.assign(plugin, {
     [Symbol.for("skip-override")]: true,
     [Symbol.for("fastify.display-name")]: "fencepost",
@@ -228,21 +230,21 @@ function put(reply: FastifyReply, { status, headers }: Reply): void {
 
 type ReplyHeaders = ReturnType<FastifyReply["getHeaders"]>;
 
-/** Fastify adds cookies to the array that it has returned. */
+/** Copies the headers, because Fastify adds cookies to the array that it returned. */
 function copied(headers: ReplyHeaders): ReplyHeaders {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? [...value] : value]),
   );
 }
 
-/** Undoes what the handler has changed after it has sent its response. */
+/** Undoes the changes that the handler made after it sent its response. */
 function reset(reply: FastifyReply, status: number, headers: ReplyHeaders): void {
   reply.statusCode = status;
   const now = reply.getHeaders();
   for (const name of new Set([...Object.keys(now), ...Object.keys(headers)])) {
     const value = headers[name];
     if (now[name] !== value) {
-      // Fastify adds to a cookie that is there.
+      // `header` adds a cookie to the existing ones.
       reply.removeHeader(name);
       if (value !== undefined) {
         reply.header(name, value);
@@ -254,7 +256,7 @@ function reset(reply: FastifyReply, status: number, headers: ReplyHeaders): void
 /** A handler's payload: as bytes, as a web stream, or as one of Node.js, which comes in pieces unless its length is known. */
 type Payload = { whole: Uint8Array } | { stream: WebStream; comesInPieces: boolean };
 
-/** Opens a handler's payload; null for what Fastify does not send. The head of a `Response` becomes that of the reply. */
+/** Opens a handler's payload; null if Fastify cannot send it. The head of a `Response` becomes that of the reply. */
 function open(reply: FastifyReply, payload: unknown): Payload | null {
   if (payload === undefined || payload === null) {
     return { whole: new Uint8Array() };
@@ -278,7 +280,7 @@ function open(reply: FastifyReply, payload: unknown): Payload | null {
   return { stream: "getReader" in stream ? stream : webStream(stream), comesInPieces: true };
 }
 
-/** What the plugin uses of a `Response`. */
+/** The members of a `Response` that the plugin uses. */
 interface FetchResponse {
   readonly status: number;
   readonly headers: { forEach(each: (value: string, name: string) => void): void };

@@ -1,5 +1,5 @@
 /**
- * The digests of the HTTP format, by WebCrypto: it is there in Node.js, Deno, Bun and in workers.
+ * The digests of the HTTP format, with WebCrypto, which exists in Node.js, Deno, Bun and in workers.
  *
  * @module
  */
@@ -10,12 +10,12 @@ import { bytesOfLine, hex, joined } from "./bytes.js";
 const utf8 = new TextEncoder();
 const HMAC = { name: "HMAC", hash: "SHA-256" };
 
-/** To whom a form token is issued: a digest of the tenant. */
+/** The binding of a form token: a digest of the tenant. */
 export async function bindingOf(tenant: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", utf8.encode(tenant)));
 }
 
-/** The key of the record of a request's key: for operators, who look at records. */
+/** The key of the record that belongs to a request's key, for operators that look at records. */
 export async function recordKey(tenant: string, key: string): Promise<string> {
   return `http:1:${hex(await bindingOf(tenant))}:${key}`;
 }
@@ -34,7 +34,7 @@ export function routeOf(path: string): string {
   return decoded === "" ? "/" : decoded;
 }
 
-/** What is asked of the server. */
+/** The parts of a request that its fingerprint covers. */
 export interface Asked {
   readonly method: string;
   readonly route: string;
@@ -44,7 +44,7 @@ export interface Asked {
 
 /** Makes fingerprints with a secret. */
 export function fingerprints(secret: Uint8Array): (asked: Asked) => Promise<Uint8Array> {
-  // A copy: the program may overwrite its own.
+  // A copy, because the program may overwrite its own bytes.
   const bytes = Uint8Array.from(secret);
   let imported: ReturnType<typeof crypto.subtle.importKey> | undefined;
   return async ({ method, route, query, body }) => {

@@ -1,6 +1,6 @@
 /**
- * Claims the operation of a request, or finds the answer that the request gets without running. Then decides by the
- * handler's response how the claim ends.
+ * Claims the operation of a request, or finds the response for a request that does not run. After the handler's
+ * response it decides how the claim ends.
  *
  * @module
  */
@@ -26,18 +26,18 @@ import {
 import { type End, type Settings, type WebOptions, checked, checkedTenant, endOf } from "./settings.js";
 import { issueToken, tokenReply } from "./tokens.js";
 
-/** A request, in the same way for all frameworks. */
+/** A request, in the same form for all frameworks. */
 export interface Incoming {
   readonly method: string;
   /** The target of the request line: path and query, as received. */
   readonly target: string;
   /** The value of a header. Those of several lines are joined by `, `. */
   header(name: string): string | undefined;
-  /** The body as received; the handler can read it again. null: it is longer than so many bytes. */
+  /** The body as received; the handler can read it again. null if it is longer than `most` bytes. */
   body(most: number): Promise<Uint8Array | null>;
 }
 
-/** What a request asks for, if it is to be claimed. */
+/** The parts of a request that has to be claimed. */
 export interface Admitted {
   readonly method: string;
   readonly route: string;
@@ -46,35 +46,39 @@ export interface Admitted {
   readonly name: { readonly key: string } | { readonly token: string } | "new token";
 }
 
-/** What a request gets. `run` with null: the handler runs without protection, because the store is away. */
+/**
+ * The decision about a request. `run` with null: the handler runs without protection, because the store is unavailable.
+ */
 export type Entry =
   | { readonly is: "pass" }
   | { readonly is: "reply"; readonly reply: Reply }
   | { readonly is: "run"; readonly claim: Claim | null };
 
-/** What the client gets: the handler's response as it is, or with the note that it is not stored, or another one. */
+/**
+ * The response to the client: the handler's response as it is, or with the note that it is not stored, or another one.
+ */
 export type Settled = "as it is" | "not stored" | Reply;
 
-/** A middleware whose handlers can be waited for. */
+/** A middleware that can wait for its handlers. */
 export interface Idle {
   /**
-   * Waits until no handler runs that has a claim, for so many ms at most; returns whether none does. A handler goes on
-   * when its client has hung up, and then no connection shows that it runs. So wait for this before you close the
-   * client of the claims.
+   * Waits until no handler with a claim is running, for at most `atMost` ms (by default 30 s). Returns whether that is
+   * so. A handler continues after its client has hung up, and then no connection shows that it is running. So wait for
+   * this before you close the client of the claims.
    */
   idle(atMost?: number): Promise<boolean>;
 }
 
-/** How long {@link Idle.idle} waits, unless the program says it (ms). */
+/** How long {@link Idle.idle} waits by default, in ms. */
 const IDLE_WITHIN = 30_000;
 
-/** The requests that a middleware covers: another one around the same handler must not wait for the first. */
+/** The requests that a middleware covers. A second middleware for the same handler must not wait for the first one. */
 const covered = new WeakSet<object>();
 
 const PASS = { is: "pass" } as const;
 const TOO_LARGE = { is: "reply", reply: problem("body-too-large") } as const;
 
-/** The problems that refusals stand for. */
+/** The problem for each code of a refusal. */
 const REFUSALS: Readonly<Record<number, Problem>> = {
   301: "in-progress",
   302: "in-progress",
@@ -90,16 +94,19 @@ export class Gate<R extends object> {
   readonly #operations: Idempotency;
   readonly #settings: Settings<R>;
   readonly #fingerprint: ReturnType<typeof fingerprints>;
-  /** Those of older secrets. */
+  /** The functions for older secrets. */
   readonly #older: readonly ReturnType<typeof fingerprints>[];
-  /** The claims of the handlers that run, and their methods. It keeps none: one that no handler refers to any more is left. */
+  /**
+   * The claims of the handlers that run, with the requests' methods. It is weak: the client leaves a claim that no
+   * handler refers to any more.
+   */
   readonly #running = new WeakMap<Claim, string>();
   #count = 0;
   readonly #waiting: (() => void)[] = [];
 
   constructor(operations: Idempotency, options: WebOptions<R>) {
     if (typeof (operations as Partial<Idempotency> | null | undefined)?.claim !== "function") {
-      throw unreadable("the middleware takes what client.idempotency(scope) returns, and its options");
+      throw unreadable("the arguments of the middleware are the result of client.idempotency(scope), and the options");
     }
     this.#operations = operations;
     this.#settings = checked(options);
@@ -112,13 +119,13 @@ export class Gate<R extends object> {
     return [...this.#settings.names, "content-length", "transfer-encoding"];
   }
 
-  /** Decides about a request, up to its claim. */
+  /** Decides about a request, and claims it if necessary. */
   async enter(request: R, incoming: Incoming): Promise<Entry> {
     const admitted = await this.admit(request, incoming);
     return "is" in admitted ? admitted : this.claim(request, admitted);
   }
 
-  /** Whether a request is to be claimed; it reads its body. */
+  /** Decides whether a request has to be claimed, and reads its body if so. */
   async admit(request: R, incoming: Incoming): Promise<Admitted | Exclude<Entry, { is: "run" }>> {
     const { methods, covers, required, maxBody, tokens, tokenPath } = this.#settings;
     const { method } = incoming;
@@ -190,7 +197,8 @@ export class Gate<R extends object> {
   }
 
   /**
-   * Ends a claim by the handler's response: as its status says, unless `end` is given. `body` null: the body is not stored.
+   * Ends a claim after the handler's response: in the way `end`, which by default depends on the status. `body` null:
+   * the body is not stored.
    */
   async settle(
     claim: Claim,

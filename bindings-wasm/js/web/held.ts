@@ -18,7 +18,7 @@ type Done = (error?: Error | null) => void;
 /** The arguments of `write` and `end`: a chunk, its encoding and a callback, all of them optional. */
 type ChunkArguments = readonly unknown[];
 
-/** What this package uses of an `http.ServerResponse` that it writes to. */
+/** The members of an `http.ServerResponse` that this package uses to write a response. */
 export interface WritableResponse extends NodeResponse {
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
@@ -42,7 +42,7 @@ export function put(response: WritableResponse, { status, headers }: Reply): voi
   }
 }
 
-/** The values of each header: several of them as an array. */
+/** The values of each header; several values are an array. */
 export function grouped(headers: Iterable<Header>): Map<string, string | string[]> {
   const all = new Map<string, string | string[]>();
   for (const [name, value] of headers) {
@@ -63,7 +63,7 @@ export function* headersOf(all: Readonly<Record<string, HeaderValue | undefined>
 
 /**
  * Takes over the methods with which a handler writes its response. A response of a known length is held back until its
- * claim has ended; of any other, only the end is.
+ * claim has ended. Of any other response, only the end is held back.
  */
 export function hold<R extends object>(response: WritableResponse, gate: Gate<R>, claim: Claim, shield: Shield): void {
   const head = response.writeHead.bind(response);
@@ -74,7 +74,10 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
   const chunks: Uint8Array[] = [];
   let [size, passed] = [0, 0];
   let length: number | null = null;
-  /** Whether the handler has fixed the head and has ended, and whether the head and the end have gone to what is outside. */
+  /**
+   * The handler can no longer change the head; nothing is held back; the handler has ended; the head is out; the end is
+   * out.
+   */
   let [isFixed, isPassing, isEnded, isOut, isSent] = [false, false, false, false, false];
 
   const headers = () => headersOf(response.getHeaders());
@@ -83,7 +86,7 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
     return length !== null && size <= length && gate.fits(response.statusCode, headers(), length);
   };
 
-  /** The response cannot be stored: what there is of it goes out. */
+  /** The response cannot be stored: the part that was held back is written. */
   function pass(): void {
     isPassing = true;
     length = announced(response.getHeader("content-length"));
@@ -96,8 +99,8 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
   }
 
   /**
-   * Writes, unless the client has hung up: then the handler goes on as if it had not. The last bytes of a known length wait
-   * for the end.
+   * Writes a chunk. If the client has hung up, it drops the chunk, and the handler continues. The last bytes of a known
+   * length wait for the end.
    */
   function forward(chunk: unknown, ...more: ChunkArguments): boolean {
     if (length !== null) {
@@ -117,7 +120,7 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
     return true;
   }
 
-  /** As Node.js, which has sent the head by then. */
+  /** Throws as Node.js does after it has sent the head. */
   function assertOpen(): void {
     if (isEnded && !isOut) {
       const error = new Error("Cannot set headers after they are sent to the client");
@@ -140,7 +143,7 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
       : gate.lackOf(claim, status, announced(response.getHeader("content-length")), rest.length);
     const settled = await gate.settle(claim, { status, headers: headers(), body }, lack === null ? undefined : "leave");
     [isOut, isSent] = [true, true];
-    // The handler may have set them after its end.
+    // The handler may have changed them after its end.
     Object.assign(response, { statusCode: status, statusMessage });
     shield.restoreSockets();
     if (isPassing) {
@@ -151,7 +154,7 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
     shield.lift();
   }
 
-  /** Makes the response the one that the client gets; its body, if it is another one. */
+  /** Changes the response to the one that the client gets. Returns its body if that is another one. */
   function amend(settled: Settled): Uint8Array | null {
     if (settled === "not stored") {
       response.setHeader(STORED, "false");
@@ -216,12 +219,12 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
       }
       const [chunk, ...more] = last;
       if (chunk !== undefined && chunk !== null && typeof chunk !== "function") {
-        // It throws before the response ends: then an error handler can answer.
+        // If this throws, the response has not ended yet, so an error handler can respond.
         keep(bytesOfChunk(chunk, more));
       }
       const length = announced(response.getHeader("content-length"));
       if (!isPassing && length !== null && size > length) {
-        // The client gets no more than what is announced, and a replay would give it all.
+        // The client gets only the announced length, but a replay would have the whole body.
         pass();
       }
       [isFixed, isEnded] = [true, true];
@@ -244,14 +247,14 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
       });
     }
   }
-  // Middleware outside looks at them in its own methods, such as `compression`: it needs to learn what is sent indeed.
+  // Outer middleware, such as `compression`, reads these in its own methods: it needs to know what was really sent.
   Object.defineProperties(response, {
     headersSent: { get: () => (isOut ? headersSent() : isFixed), configurable: true },
     writableEnded: { get: () => (isSent ? writableEnded() : isEnded), configurable: true },
   });
 }
 
-/** Reads a property as it is before another one takes its place. */
+/** Returns a function that reads the original property, after another one has replaced it. */
 function former<T extends object, K extends keyof T>(from: T, name: K): () => T[K] {
   const own = Object.getOwnPropertyDescriptor(from, name);
   return () =>
@@ -287,14 +290,14 @@ function fix(response: WritableResponse, status: number, [first, second]: readon
 /** The bytes of a chunk, which may be a text in some encoding. */
 function bytesOfChunk(chunk: unknown, more: ChunkArguments): Uint8Array {
   if (isBytes(chunk)) {
-    // A copy: the handler may overwrite its own.
+    // A copy, because the handler may overwrite its own bytes.
     return Uint8Array.from(chunk);
   }
   const [encoding] = more;
   return Buffer.from(chunk as string, (typeof encoding === "string" ? encoding : "utf8") as BufferEncoding);
 }
 
-/** Calls the callback of a write that is done. */
+/** Calls the callback of a write that has finished. */
 function callback(more: ChunkArguments, error?: Error): void {
   const done = more.find((one): one is Done => typeof one === "function");
   if (done !== undefined) {

@@ -24,7 +24,7 @@ import { beginning, readAll, unstored } from "./streams.js";
 
 export * from "./public.js";
 
-/** What the middleware uses of a context of Hono. */
+/** The members of a context of Hono that the middleware uses. */
 export interface HonoContext {
   readonly req: {
     raw: Request;
@@ -128,13 +128,15 @@ export function idempotent<C extends HonoContext>(
   return Object.assign(middleware, { idle: (atMost?: number) => gate.idle(atMost) });
 }
 
-/** Path and query, as received where the server shows them: a URL has no dots in its path. */
+/** Path and query: as received, if the server provides them. Otherwise from the URL, which has no dot segments. */
 function targetOf({ env, req }: HonoContext): string {
   const { incoming } = (env ?? {}) as { readonly incoming?: { readonly url?: unknown } };
   return typeof incoming?.url === "string" ? incoming.url : req.url;
 }
 
-/** Reads a request's body. The handler gets a request that has it again, and does not learn that its client has hung up. */
+/**
+ * Reads a request's body. The handler gets a new request with that body, and does not notice if its client hangs up.
+ */
 async function bodyOf({ req }: HonoContext, most: number): Promise<Uint8Array | null> {
   const { raw } = req;
   if ((announced(raw.headers.get("content-length") ?? undefined) ?? 0) > most) {
@@ -149,7 +151,7 @@ async function bodyOf({ req }: HonoContext, most: number): Promise<Uint8Array | 
   }
   const body = raw.body === null ? new Uint8Array() : await readAll(raw.body, most);
   if (body !== null) {
-    // In a worker, a request also has what Cloudflare says of it.
+    // In a worker, a request also has Cloudflare's properties of it.
     const { method, headers, url, cf } = raw as Request & { readonly cf?: unknown };
     const init = { method, headers, ...(body.length > 0 && { body }), ...(cf !== undefined && { cf }) };
     req.raw = new Request(url, init);
@@ -160,12 +162,15 @@ async function bodyOf({ req }: HonoContext, most: number): Promise<Uint8Array | 
 /** The header by which `@hono/node-server` knows that the handler writes its response itself (`RESPONSE_ALREADY_SENT`). */
 const WRITTEN = "x-hono-already-sent";
 
-/** Whether the handler writes its response itself. Another response in place of this one would be sent, too. */
+/** Whether the handler writes its response itself. If another response replaced this one, it would be sent, too. */
 function isWritten(c: HonoContext): boolean {
   return c.finalized && c.res.headers.has(WRITTEN);
 }
 
-/** The end of a response that the handler writes itself, where the server shows it. */
+/**
+ * Resolves at the end of a response that the handler writes itself; at once if the server does not provide the
+ * response.
+ */
 function written({ env }: HonoContext): Promise<void> {
   const { outgoing } = (env ?? {}) as { readonly outgoing?: Outgoing };
   return new Promise((resolve) => {
@@ -177,7 +182,7 @@ function written({ env }: HonoContext): Promise<void> {
   });
 }
 
-/** What the middleware uses of a response of Node.js. In HTTP/2, its stream knows whether it is closed. */
+/** The members of a response of Node.js that the middleware uses. In HTTP/2, its stream has the property `closed`. */
 interface Outgoing {
   readonly closed?: boolean;
   readonly stream?: { readonly closed: boolean };
@@ -189,18 +194,21 @@ function exchange(c: HonoContext, body: Uint8Array | ReadableStream, from: Respo
   const { status, statusText, headers } = from;
   const other = made(body, { status, statusText, headers });
   if (isBytes(body)) {
-    // Servers announce the length of a whole body, and a response with both headers is malformed.
+    // Servers send the length of a whole body, and a response with both headers is malformed.
     other.headers.delete("transfer-encoding");
   }
   if (notStored) {
     other.headers.set(STORED, "false");
   }
-  // Otherwise Hono would take over the headers of the present one.
+  // Otherwise Hono would copy the headers of the present response.
   c.res = undefined;
   c.res = other;
 }
 
-/** A response, without its body if its status cannot have one. Servers of other languages store one with a 205. */
+/**
+ * A response, without its body if its status cannot have one. Servers in other languages store a body even with status
+ * 205.
+ */
 function made(
   body: Uint8Array | ReadableStream,
   head: { readonly status: number; readonly statusText?: string; readonly headers: Headers },

@@ -1,5 +1,5 @@
 /**
- * What names an operation: the key of a request, or a form token.
+ * The names of operations: the key of a request, or a form token.
  *
  * @module
  */
@@ -16,7 +16,7 @@ const BARE = /^[!#-+\--:<-[\]-~]+$/;
 const TOKEN = /^[A-Za-z0-9_-]{1,255}$/;
 const LONGEST_KEY = 255;
 
-/** The key that a header's value is. null: it is malformed. */
+/** The key in a header's value; null if it is malformed. */
 export function keyOf(value: string): string | null {
   const text = stripped(value);
   const quoted = QUOTED.exec(text)?.[1]?.replace(/\\(.)/g, "$1");
@@ -24,15 +24,15 @@ export function keyOf(value: string): string | null {
   return key.length >= 1 && key.length <= LONGEST_KEY ? key : null;
 }
 
-/** The form token that a value is. null: it is malformed. */
+/** The form token in a value; null if it is malformed. */
 export function tokenOf(value: string): string | null {
   const text = stripped(value);
   return TOKEN.test(text) ? text : null;
 }
 
-/** The value of the first field for a form token in an urlencoded body. null: there is none. */
+/** The value of the first field for a form token in an urlencoded body; null if there is none. */
 export function tokenIn(body: Uint8Array): string | null {
-  // Without the `&`, a question mark at the beginning would be left out.
+  // Without the `&`, a question mark at the beginning would be removed.
   return new URLSearchParams(`&${lineOfBytes(body)}`).get(TOKEN_HEADER);
 }
 

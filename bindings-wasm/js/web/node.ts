@@ -1,5 +1,5 @@
 /**
- * Requests and responses of Node.js, as Express and Fastify have them.
+ * Requests and responses of Node.js, which Express and Fastify use.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { shown, unreadable } from "../errors.js";
 import { isBytes, isError } from "../realms.js";
 import { joined } from "./bytes.js";
 
-/** What this package uses of an `http.IncomingMessage`. */
+/** The members of an `http.IncomingMessage` that this package uses. */
 export interface NodeRequest {
   readonly method?: string | undefined;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -27,7 +27,7 @@ export interface NodeRequest {
   removeListener(event: string, listener: Listener): unknown;
 }
 
-/** What this package uses of a `net.Socket`. */
+/** The members of a `net.Socket` that this package uses. */
 export interface NodeSocket {
   readonly readableEnded: boolean;
   readonly destroyed: boolean;
@@ -39,7 +39,7 @@ export interface NodeSocket {
 /** A listener of any event. */
 export type Listener = (...parameters: unknown[]) => void;
 
-/** What this package uses of an `http.ServerResponse`. */
+/** The members of an `http.ServerResponse` that this package uses. */
 export interface NodeResponse {
   statusCode: number;
   destroyed: boolean;
@@ -60,8 +60,8 @@ export function headerOf(request: Pick<NodeRequest, "headers">, name: string): s
 }
 
 /**
- * Whether all of a request has come. `complete` says it too late in HTTP/2, and does not exist in the requests of Fastify's
- * `inject`.
+ * Whether the whole request has arrived. `complete` becomes true too late in HTTP/2, and does not exist in the requests
+ * of Fastify's `inject`.
  */
 function hasAll(request: NodeRequest): boolean {
   const { complete, _readableState } = request as NodeRequest & { readonly _readableState?: { ended?: boolean } };
@@ -77,7 +77,8 @@ function hasBody(request: NodeRequest): boolean {
 }
 
 /**
- * Reads a request's body, and puts it back: so body parsers read it again. null: it is longer than so many bytes.
+ * Reads a request's body, and puts it back, so that body parsers can read it again. Returns null if it is longer than
+ * `most` bytes.
  *
  * @throws ConfigError if the body has been read already; the request's error, if the client hangs up before its end.
  */
@@ -97,7 +98,7 @@ export async function peek(request: NodeRequest, most: number): Promise<Uint8Arr
     throw unreadable(`the request's body has been read, and rawBody is ${shown(rawBody)}: ${remedy}`);
   }
   if (hasAll(request) && request.readableLength === 0) {
-    // Listeners would only learn of its end.
+    // There is nothing left to read but the end.
     return new Uint8Array();
   }
   return new Promise((resolve, reject) => {
@@ -114,7 +115,7 @@ export async function peek(request: NodeRequest, most: number): Promise<Uint8Arr
     };
     const listeners = {
       readable: () => {
-        // A read of nothing at the end would end the stream, and a later reader would wait for its end.
+        // An empty read at the end would end the stream, and a later reader would wait for the end in vain.
         while (request.readableLength > 0) {
           const chunk = request.read() as Uint8Array;
           chunks.push(chunk);
@@ -122,14 +123,14 @@ export async function peek(request: NodeRequest, most: number): Promise<Uint8Arr
         }
         if (size > most) {
           done();
-          // Node.js keeps the connection once the rest has come.
+          // Node.js keeps the connection open when the rest has arrived.
           request.resume();
           resolve(null);
         } else if (hasAll(request)) {
           done();
           const body = joined(chunks);
           if (size > 0) {
-            // The stream ends in the next turn of the queue, unless it has something to read by then.
+            // Otherwise the stream ends in the next turn of the queue.
             request.unshift(body);
           }
           resolve(body);

@@ -1,5 +1,5 @@
 /**
- * What the middleware answers by itself.
+ * The responses that the middleware makes itself.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 import { bytesOfLine } from "./bytes.js";
 import type { Header, Reply } from "./response.js";
 
-/** Each problem: its status, title and detail. They say nothing about the request. */
+/** Each problem: its status, title and detail. They contain nothing from the request. */
 const PROBLEMS = {
   "key-missing": [
     400,
@@ -73,7 +73,7 @@ export function problem(name: Problem, ...more: readonly Header[]): Reply {
   return { status, headers, body };
 }
 
-/** The Retry-After of an operation that runs, in seconds; from the rest of its lease, in ms. */
+/** The value of Retry-After for an operation that runs, in seconds. `rest` is its remaining lease in ms. */
 export function retryAfter(rest: number | null): number {
   return rest === null ? UNKNOWN_WAIT : Math.max(1, Math.ceil(rest / 1000));
 }

@@ -1,5 +1,5 @@
 /**
- * What is the same for all frameworks.
+ * The exports that are the same for all frameworks.
  *
  * @module
  */

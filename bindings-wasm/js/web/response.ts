@@ -1,5 +1,5 @@
 /**
- * Responses, as the record has them.
+ * Responses in their stored form.
  *
  * @module
  */
@@ -8,9 +8,9 @@ import { bytesOfLine, joined, lineOfBytes, stripped } from "./bytes.js";
 
 /** The tag of a stored response. */
 export const TAG = "http-response:1";
-/** Says that a response comes from the record. */
+/** The header of a response that comes from the record. */
 export const REPLAYED = "idempotent-replayed";
-/** Says, with `false`, that a retry does not get this response. */
+/** The header that has `false` if a retry does not get this response. */
 export const STORED = "idempotency-stored";
 
 /** The response headers that are stored. */
@@ -29,7 +29,7 @@ export const NEVER_STORED: readonly string[] = [
 const STATUS = /^([2-5][0-9][0-9])( status-only)?$/;
 const HEADER = /^([!#$%&'*+.^_`|~0-9a-z-]+): (.*)$/s;
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** What would end a header early. */
+/** Characters that would end a header early. */
 const BREAKS = /[\n\r\0]/;
 
 /** The name and the value of a header. */
@@ -47,12 +47,12 @@ export function isName(text: string): boolean {
   return NAME.test(text);
 }
 
-/** Statuses whose responses have no body and do not announce its length. */
+/** Whether a response with this status may have a `Content-Length`. */
 export function hasLength(status: number): boolean {
   return status !== 204 && status !== 304;
 }
 
-/** The length that a `Content-Length` announces. null: it announces none. */
+/** The length in a `Content-Length`; null if there is none. */
 export function announced(value: number | string | readonly string[] | null | undefined): number | null {
   return value !== undefined && /^\d+$/.test(String(value)) ? Number(value) : null;
 }
@@ -74,7 +74,7 @@ export function statusAlone(status: number): Uint8Array {
   return bytesOfLine(`${status} status-only\n\n`);
 }
 
-/** The stored form of a response; with the status alone, if it would be longer than so many bytes. */
+/** The stored form of a response; with the status alone, if it would be longer than `most` bytes. */
 export function encoded({ status, headers, body }: Reply, names: ReadonlySet<string>, most: number): Uint8Array {
   const form = joined([headOf(status, headers, names), body]);
   return form.length <= most ? form : statusAlone(status);
@@ -88,7 +88,7 @@ export function isStatusAlone(form: Uint8Array): boolean {
 const SPACE = 0x20;
 const LINE_FEED = 0x0a;
 
-/** The replay of a stored response to a request with this method. null: the bytes are none. */
+/** The replay of a stored response to a request with this method; null if the bytes are not a stored response. */
 export function replayOf(form: Uint8Array, method: string): Reply | null {
   let at = 0;
   const line = () => {
@@ -121,7 +121,7 @@ export function replayOf(form: Uint8Array, method: string): Reply | null {
   if (alone !== undefined) {
     headers.push([STORED, "false"]);
   }
-  // The length of an answer to HEAD would be that of the answer to GET, which is not stored.
+  // The length of a response to HEAD would be that of the response to GET, which is not stored.
   if (hasLength(status) && (body.length > 0 || method !== "HEAD")) {
     headers.push(["content-length", String(body.length)]);
   }

@@ -15,12 +15,18 @@ import { NEVER_STORED, STORED_HEADERS, isName } from "./response.js";
 /** How a response ends a claim: as the result, as "nothing has happened", or as "the outcome is not known". */
 export type End = "complete" | "release" | "leave";
 
-/** Options of the middleware, for requests as its framework has them. The HTTP format's reference has more about each. */
+/**
+ * Options of the middleware. `R` is the framework's type of a request. The reference of the HTTP format describes each
+ * option in more detail.
+ */
 export interface WebOptions<R> {
-  /** The tenant or session whose keys these are: a text that is not empty. So no tenant gets the response of another one. */
+  /**
+   * Returns the tenant or session that owns the keys: a text that is not empty. No tenant gets the response of another
+   * one.
+   */
   readonly scope: (request: R) => string | PromiseLike<string>;
   /**
-   * The key of the fingerprints, of 16 bytes at least: the same on all servers that replay each other's responses. An
+   * The key of the fingerprints, of at least 16 bytes: the same on all servers that replay each other's responses. An
    * array has the present secret first, and then older ones, which are still accepted.
    */
   readonly secret: Bytes | readonly Bytes[];
@@ -36,24 +42,24 @@ export interface WebOptions<R> {
   readonly maxBody?: number | undefined;
   /** The largest result that is stored, in bytes: 1,000,000 at most. Default: 256 KiB. */
   readonly maxResult?: number | undefined;
-  /** Statuses which end a claim otherwise than by default: `{ 404: "release" }`, for example. */
+  /** Exceptions from the way in which a status ends a claim by default: `{ 404: "release" }`, for example. */
   readonly ends?: Readonly<Record<number, End>> | undefined;
   /** Names of response headers that are stored besides the usual ones. */
   readonly storedHeaders?: readonly string[] | undefined;
-  /** Whether the handler runs without protection if the store is away. Default: `false`, the answer is 503. */
+  /** Whether the handler runs without protection if the store is unavailable. Default: `false`, the response is 503. */
   readonly failOpen?: boolean | undefined;
   /** Whether form tokens are accepted. Default: `false`. */
   readonly tokens?: boolean | undefined;
   /** The path at which a `POST` gets a form token. Default: none. It needs `tokens`. */
   readonly tokenPath?: string | undefined;
   /**
-   * Gets the errors that the client of a request does not learn, such as why the store is away, and what each means for
-   * the request. Default: `console.warn`.
+   * Called with each error that the client of a request does not see, such as the reason why the store is unavailable.
+   * `what` describes the effect on the request. Default: `console.warn`.
    */
   readonly onFailure?: ((what: string, error: unknown) => void) | undefined;
 }
 
-/** The options as they have been checked. */
+/** The checked options. */
 export interface Settings<R> {
   readonly scope: (request: R) => unknown;
   readonly secret: Uint8Array;
@@ -79,7 +85,10 @@ const OPTIONS = [
 const LEAST_SECRET = 16;
 const ENDS: readonly unknown[] = ["complete", "release", "leave"];
 const RELEASING: readonly number[] = [307, 308, 401, 403, 409, 425, 429];
-/** The whole request is here before the handler runs. So a timeout has ended a handler half-way. */
+/**
+ * The server has the whole request before the handler runs. So with this status, a timeout has ended the handler
+ * midway.
+ */
 const REQUEST_TIMEOUT = 408;
 
 /** Checks the program's options. */
@@ -125,7 +134,7 @@ export function endOf(status: number, ends: ReadonlyMap<number, End>): End {
   return RELEASING.includes(status) ? "release" : "complete";
 }
 
-/** The names of the headers that are stored. `more`: the program's own. */
+/** The names of the headers that are stored. `more` has the program's additional names. */
 export function namesOf(more: readonly string[]): ReadonlySet<string> {
   const own = texts("storedHeaders", more, "the name of a header");
   for (const name of own) {
@@ -137,7 +146,7 @@ export function namesOf(more: readonly string[]): ReadonlySet<string> {
   return new Set([...STORED_HEADERS, ...own.map((name) => name.toLowerCase())]);
 }
 
-/** The methods, checked. A request with `post` would not be one with `POST`, and so run without protection. */
+/** Checks the methods. With `post` instead of `POST`, requests with `POST` would run without protection. */
 function methodsOf(given: readonly string[]): ReadonlySet<string> {
   const methods = texts("methods", given, "a method");
   for (const method of methods) {
@@ -149,7 +158,7 @@ function methodsOf(given: readonly string[]): ReadonlySet<string> {
   return new Set(methods);
 }
 
-/** The exceptions among the ends, checked. */
+/** Checks the program's exceptions. */
 export function endsOf(ends: Readonly<Record<number, End>>): ReadonlyMap<number, End> {
   if (typeof (ends as unknown) !== "object") {
     throw unreadable(`ends is ${shown(ends)}: it has to be an object, such as { 404: "release" }`);
@@ -166,7 +175,7 @@ export function endsOf(ends: Readonly<Record<number, End>>): ReadonlyMap<number,
   return all;
 }
 
-/** The tenant that the program's function has given. */
+/** Checks the tenant that the program's function returned. */
 export function checkedTenant(tenant: unknown): string {
   if (typeof tenant !== "string" || tenant === "") {
     throw invalid("scope", `has returned ${shown(tenant)}: it has to return a text that is not empty`);

@@ -1,5 +1,5 @@
 /**
- * What keeps a client that has hung up from a handler on Node.js.
+ * Hides from a handler on Node.js that its client has hung up.
  *
  * @module
  */
@@ -9,7 +9,10 @@ import type { Listener, NodeRequest, NodeResponse, NodeSocket } from "./node.js"
 /** The name of the listeners of `on-finished`, which are those of `ee-first`. */
 const ON_FINISHED = "onevent";
 
-/** What the shields of one socket share: the requests of a client may come in one go, and end in any order. */
+/**
+ * The state that the shields of one socket share: a client may send several requests at once, and they end in any
+ * order.
+ */
 interface Listening {
   readonly shields: Set<Shield>;
   /** The socket's own method `on`. The server of Node.js has put it there. */
@@ -19,18 +22,18 @@ interface Listening {
 const listening = new WeakMap<NodeSocket, Listening>();
 
 /**
- * Keeps from the handler that the client has hung up, until the handler has answered: so it runs to its end, reads the
- * rest of the request, and its response is stored.
+ * Hides from the handler that the client has hung up, until the handler has responded. So the handler runs to its end,
+ * reads the rest of the request, and its response is stored.
  */
 export class Shield {
   readonly #request: NodeRequest;
-  /** The request's own. A pipeline that fails takes it from the request. */
+  /** The request's socket. A pipeline that fails removes it from the request. */
   readonly #socket: NodeSocket;
   readonly #response: NodeResponse;
   #later: (() => void)[] = [];
-  /** The handler's listeners for more space. */
+  /** The handler's listeners for `drain`. */
   readonly #drains = new Set<Listener>();
-  /** What gives the sockets back as they were. */
+  /** The functions that restore the sockets. */
   #restores: (() => void)[] = [];
   #isUp = true;
   #isGone = false;
@@ -47,7 +50,7 @@ export class Shield {
     const destroy = request.destroy.bind(request);
     const destroyResponse = response.destroy.bind(response);
     const emit = response.emit.bind(response);
-    // A pipeline whose source fails destroys the response: the handler has ended without an answer.
+    // A pipeline whose source fails destroys the response: the handler has ended without a response.
     response.destroy = (error) => {
       if (this.#isUp && this.#hasHungUp()) {
         aborted();
@@ -56,7 +59,7 @@ export class Shield {
       this.#isGivenUp = true;
       return destroyResponse(error);
     };
-    // Node.js destroys a request whose client has hung up, and what of its body has not been read is lost.
+    // Node.js destroys a request whose client has hung up, and the unread part of its body is lost.
     request.destroy = (error) => {
       if (!this.#isUp || !this.#hasHungUp()) {
         const { destroyed } = this.#socket;
@@ -64,7 +67,7 @@ export class Shield {
         this.#isGivenUp ||= destroyed !== this.#socket.destroyed;
         return result;
       }
-      // Body parsers do not read where the socket is not readable.
+      // Body parsers do not read if the socket is not readable.
       this.#replaceSocket(request, { readable: { value: true } });
       this.#later.push(() => {
         destroy(error);
@@ -91,7 +94,10 @@ export class Shield {
     };
   }
 
-  /** What fills a stream of its own, such as `compression`, adds the listeners there, where they would wait for ever. */
+  /**
+   * Middleware that writes to its own stream, such as `compression`, adds these listeners to that stream. They would
+   * wait there for ever.
+   */
   #rememberDrains(): void {
     const response = this.#response;
     const on = response.on.bind(response);
@@ -112,7 +118,7 @@ export class Shield {
     }
   }
 
-  /** A pipe may wait for the client to take more. */
+  /** Emits `drain`, because a pipe may wait until the client reads more. */
   #drain(emit: (event: string) => unknown): void {
     const response = this.#response;
     const own = response.rawListeners("drain");
@@ -123,7 +129,10 @@ export class Shield {
     }
   }
 
-  /** For `stream.pipeline`, which does not write to what is closed, and for `on-finished`, which looks at the socket. */
+  /**
+   * Makes the response look open: `stream.pipeline` does not write to a closed one, and `on-finished` checks the
+   * socket.
+   */
   #reopen(): void {
     const response = this.#response;
     const { destroyed, socket } = response;
@@ -141,8 +150,8 @@ export class Shield {
   }
 
   /**
-   * `on-finished` takes the end of the socket for that of the response, and `sendFile` stops then. Its listeners learn it
-   * when the shield is lifted. Those of the program learn it at once.
+   * `on-finished` treats the end of the socket as the end of the response, and `sendFile` stops then. This calls the
+   * listeners of `on-finished` only when the shield is lifted. The program's listeners are called at once.
    */
   #deferListeners(socket: NodeSocket): void {
     if (this.#request.stream !== undefined) {
@@ -169,7 +178,7 @@ export class Shield {
     });
   }
 
-  /** The listeners wait for all of these shields. */
+  /** The listeners of `on-finished` wait for all of these shields. */
   #replaceOn(socket: NodeSocket, shields: ReadonlySet<Shield>): void {
     const on = socket.on.bind(socket);
     socket.on = (event, listener) => {
@@ -187,7 +196,7 @@ export class Shield {
         }
         listener.apply(socket, parameters);
       };
-      // By this property, `removeListener` finds it.
+      // `removeListener` finds the listener by this property.
       return on(
         event,
         Object.assign(deferred, { listener: (listener as { listener?: unknown }).listener ?? listener }),
@@ -205,8 +214,8 @@ export class Shield {
   }
 
   /**
-   * The handler has answered, but the answer is not on its way yet. An error handler of the framework may destroy the
-   * connection now, because it takes the answer for one that has been sent.
+   * The handler has responded, but the response is not sent yet. An error handler of the framework may destroy the
+   * connection now, because it assumes that the response was sent.
    */
   delayDestroy(): void {
     if (this.#request.stream === undefined) {
@@ -219,19 +228,19 @@ export class Shield {
     }
   }
 
-  /** The response is about to go out. */
+  /** The response is sent now. */
   restoreSockets(): void {
     for (const restore of this.#restores.splice(0).reverse()) {
       restore();
     }
   }
 
-  /** Whether the client has hung up before the handler has answered. */
+  /** Whether the client hung up before the handler responded. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** The handler has answered. */
+  /** The handler has responded. */
   lift(): void {
     this.#isUp = false;
     this.restoreSockets();
@@ -245,7 +254,7 @@ export class Shield {
   #hasHungUp(): boolean {
     const [{ stream }, socket] = [this.#request, this.#socket];
     if (this.#isGivenUp) {
-      // The connection has the program's own error.
+      // The error of the connection is from the program itself.
       return this.#isGone;
     }
     if (stream !== undefined) {

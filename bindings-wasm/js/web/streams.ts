@@ -9,18 +9,18 @@ import { setTimeout } from "../host.js";
 import { joined } from "./bytes.js";
 import type { Gate } from "./gate.js";
 
-/** What this package uses of a `ReadableStreamDefaultReader`. */
+/** The members of a `ReadableStreamDefaultReader` that this package uses. */
 interface Reader {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>;
   cancel(reason?: unknown): Promise<void>;
 }
 
-/** What this package uses of a `ReadableStream`. */
+/** The members of a `ReadableStream` that this package uses. */
 export interface WebStream {
   getReader(): Reader;
 }
 
-/** Reads a body. null: it is longer than so many bytes. */
+/** Reads a body. Returns null if it is longer than `most` bytes. */
 export async function readAll(stream: WebStream, most: number): Promise<Uint8Array | null> {
   const reader = stream.getReader();
   const chunks: Uint8Array[] = [];
@@ -41,14 +41,14 @@ export async function readAll(stream: WebStream, most: number): Promise<Uint8Arr
   }
 }
 
-/** A body that is not stored: what has been read of it, the read that is under way, and its reader. */
+/** A body that is not stored: the chunks that were read, the pending read, and the reader. */
 export interface Pieces {
   readonly chunks: readonly Uint8Array[];
   readonly next: ReturnType<Reader["read"]>;
   readonly reader: Reader;
 }
 
-/** The beginning of a body: all of it, or what comes before the rest. */
+/** The beginning of a body: the whole body, or its first chunks. */
 export type Beginning = { readonly whole: Uint8Array } | Pieces;
 
 /** A body that comes in pieces. */
@@ -58,8 +58,8 @@ export function pieces(stream: WebStream): Pieces {
 }
 
 /**
- * Reads a body as far as it may be stored. `announced`: as far as so many bytes, which a header has announced. Without
- * them, only a body that comes as a whole is: one chunk, and the end together with it.
+ * Reads a body as long as it may be stored: up to `announced` bytes, the length in a header. Without it, only a body
+ * that comes as a whole may be stored: one chunk, and the end together with it.
  */
 export async function beginning(stream: WebStream, announced: number | null): Promise<Beginning> {
   const reader = stream.getReader();
@@ -83,16 +83,16 @@ export async function beginning(stream: WebStream, announced: number | null): Pr
   }
 }
 
-/** What a read gives without waiting for anything outside. */
+/** The result of a read; null if the read has to wait for I/O. */
 function atOnce<T>(read: Promise<T>): Promise<T | null> {
   // The streams of texts and bytes close a few turns of the queue after their only chunk.
   return Promise.race([read, new Promise<null>((resolve) => setTimeout(resolve, 0, null))]);
 }
 
 /**
- * The rest of a body, as a stream. Before its end, `last` is awaited with the number of its bytes: before the last bytes,
- * if their number is known (`length`). A reader that cancels stops nothing: the body is read to its end. If the body fails,
- * `failed` is called.
+ * The rest of a body, as a stream. Before its end, it awaits `last` with the number of its bytes: before the last
+ * bytes, if their number is known (`length`). If the reader cancels, the body is still read to its end. If the body
+ * fails, it awaits `failed`.
  */
 function passing(
   { chunks, next, reader }: Pieces,
@@ -146,7 +146,7 @@ function passing(
   });
 }
 
-/** The rest of a body of a claimed request, of which a retry gets the status alone. */
+/** The rest of the response body of a claimed request. A retry gets only the status. */
 export function unstored<R extends object>(
   begun: Pieces,
   length: number | null,

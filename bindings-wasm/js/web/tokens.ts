@@ -19,9 +19,10 @@ const RANDOM = 24;
  * Issues a form token: one for each form that the server renders. The form sends it in a hidden field
  * ({@link tokenField}), and a script in the header `Idempotency-Token`. The middleware has to have the option `tokens`.
  *
- * `tenant`: as the middleware's `scope` gives it. `life`: for how long the form may be sent, in ms; ten minutes.
+ * `tenant`: the value that the middleware's `scope` returns. `life`: how long the form may be sent, in ms (by default
+ * ten minutes).
  *
- * @throws Refused if the server refuses or is away; ConfigError for an argument that is not valid.
+ * @throws Refused if the server refuses or is unavailable; ConfigError for an argument that is not valid.
  */
 export async function issueToken(
   operations: Idempotency,
@@ -40,7 +41,7 @@ export async function issueToken(
 /** The hidden field of a form, as HTML: with a token that {@link issueToken} has returned. */
 export function tokenField(token: string): string {
   if (tokenOf(token) !== token) {
-    throw unreadable(`token is ${shown(token)}: give what issueToken has returned`);
+    throw unreadable(`token is ${shown(token)}: give a token that issueToken returned`);
   }
   return `<input type="hidden" name="${TOKEN_HEADER}" value="${token}">`;
 }

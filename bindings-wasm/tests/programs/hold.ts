@@ -1,4 +1,6 @@
-/** Holds a lock until it is killed: `hold.js URL LOCK OPTIONS`, options as JSON. Says "held" when it does. */
+/**
+ * Holds a lock until it is killed: `hold.js URL LOCK OPTIONS`, options as JSON. Prints "held" when it holds the lock.
+ */
 
 import { type LockOptions, connect } from "fencepost";
 

@@ -1,4 +1,4 @@
-// Thousands of answers that one read brings, as it does in a busy program: `one-read.mjs HOST:PORT PREFIX`.
+// Thousands of replies arrive in one read, as in a busy program: `one-read.mjs HOST:PORT PREFIX`.
 
 import { once } from "node:events";
 
@@ -8,7 +8,7 @@ import { fromZooKeeper } from "../../dist/index.js";
 
 /** As many as fit into a read of 64 KiB. */
 const CROWD = 3000;
-/** The answer to a delete, in bytes: its length, its number, the transaction, no error. */
+/** The size of the reply to a delete, in bytes: length, number, transaction, no error. */
 const ANSWER = 20;
 
 const [at, prefix] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** Each kind of server and client library, with what an operator would do by hand. */
+/** Each kind of server and client library, with an operator's actions. */
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -19,18 +19,18 @@ export interface Backend {
   readonly server: string | null;
   /** Its address, for connect(). */
   readonly url: string;
-  /** Options for a lock that is lost soon when its server is gone. */
+  /** Options for a lock that is lost soon after its server has stopped. */
   readonly brief: { readonly ttl?: number };
   /** A client. `at`: at another address, a proxy's for example. */
   client(at?: string): Promise<Client>;
   /** Deletes a lock on the server, as an operator would. */
   remove(lock: string): Promise<void>;
-  /** What there is of a lock on the server. */
+  /** The keys or nodes of a lock on the server. */
   traces(lock: string): Promise<string[]>;
   close(): Promise<void>;
 }
 
-/** A name that no other test has. */
+/** A name that no other test uses. */
 export function fresh(): string {
   return `test-${randomBytes(6).toString("hex")}`;
 }
@@ -79,7 +79,7 @@ export async function zooKeeper(): Promise<Backend> {
   const at = address("FENCEPOST_ZOOKEEPER");
   const url = (at: string) => `zk://${at}${PREFIX}?session_timeout=${SESSION}`;
   let operator = await zkAt(at);
-  /** Calls with a client that is connected: the server may have been away for longer than a session. */
+  /** Calls with a connected client: the server may have been stopped for longer than a session. */
   const call = async <T = undefined>(
     what: (operator: ZkClient, done: (error: unknown, result?: T) => void) => void,
   ) => {
@@ -121,7 +121,7 @@ export async function zooKeeper(): Promise<Backend> {
   };
 }
 
-/** Ends a client in any state: its own close() leaves one that is not connected half open. */
+/** Ends a client in any state: `close()` leaves a client that is not connected half open. */
 export function drop(client: ZkClient): void {
   if (client.getState() === zookeeper.State.SYNC_CONNECTED) {
     client.close();
@@ -159,7 +159,7 @@ async function redis(name: string, client: (at: string) => Promise<Client>): Pro
   };
 }
 
-/** The library's own connection, made by an address. */
+/** A connection that fencepost makes for an address. */
 export const nodeRedis = () => redis("node-redis", (at) => connect(`redis://${at}`));
 
 /** On a connection that the test has made. */
@@ -174,7 +174,7 @@ export const ioRedis = () => {
   });
 };
 
-/** A client that takes the connection under it along when it is closed. */
+/** A client that also closes its connection when it is closed. */
 function closing(client: Client, end: () => void): Client {
   const close = client.close.bind(client);
   client.close = async () => {

@@ -19,10 +19,10 @@ const TYPES = {
   ".svg": "image/svg+xml",
   ".wasm": "application/wasm",
 };
-/** A page may run WebAssembly, and no text as a program. */
+/** A page may run WebAssembly, but may not evaluate text as code. */
 const POLICY = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
 
-/** The browser's program, by Debian's or another name. */
+/** The path of the browser, under Debian's or another name. */
 export function chromium() {
   const found = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
     existsSync(path),
@@ -31,7 +31,7 @@ export function chromium() {
   return found;
 }
 
-/** Serves a folder on this machine. `posted` gets the text of what a page posts to `/shown`. */
+/** Serves a folder on this machine. `posted` is called with the text that a page posts to `/shown`. */
 export async function serve(folder, { policy = POLICY, posted = () => undefined } = {}) {
   const server = createServer((request, response) => {
     const path = new URL(request.url, "http://localhost").pathname;
@@ -57,7 +57,7 @@ export async function serve(folder, { policy = POLICY, posted = () => undefined 
   return { host, address: `http://${host}`, close };
 }
 
-/** What the program of a page in a folder posts to `/shown`, the last thing that it does. */
+/** Runs a page of a folder; returns the text that its program posts to `/shown` at its end. */
 export async function shown(folder, page) {
   const program = chromium();
   const posted = {};

@@ -1,4 +1,4 @@
-/** What an error has to be. */
+/** Checks of errors. */
 
 import { ConfigError, MisuseError } from "fencepost";
 

@@ -17,7 +17,7 @@ const express4 = createRequire(import.meta.url)("express-4") as typeof express;
 /** The tenant of all requests. */
 export const tenant = () => "shop-7";
 
-/** Whether an answer comes from the record. */
+/** Whether a response comes from the record. */
 export const replayed = ({ headers }: { headers: object }) => "idempotent-replayed" in headers;
 
 /** The handler of a server. */
@@ -29,7 +29,7 @@ interface Parts {
   readonly between?: readonly RequestHandler[];
 }
 
-/** What a test has: operations of its own, and servers that end with it. */
+/** The environment of a test: its own operations, and servers that end with it. */
 export class Servers {
   readonly make: typeof express;
   client!: Client;
@@ -40,7 +40,7 @@ export class Servers {
     this.make = make;
   }
 
-  /** A server; its port. */
+  /** Starts a server; returns its port. */
   async listen(app: Express): Promise<number> {
     const server = createServer(app);
     server.listen(0, "127.0.0.1");

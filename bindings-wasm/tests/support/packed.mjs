@@ -1,5 +1,5 @@
-// The package as it is shipped, installed in a folder of its own, without the client libraries. `FENCEPOST_PACKED` is the archive that a release
-// has made of it.
+// The package as it is shipped, installed in a separate folder, without the client libraries. `FENCEPOST_PACKED` is the
+// archive of a release.
 
 import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ const run = promisify(execFile);
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** A folder in whose `node_modules` there is only this package. `packed`: the archive that it comes from. */
+/** A folder whose `node_modules` contains only this package. `packed`: the archive of the package. */
 export async function installed() {
   const folder = await mkdtemp(join(tmpdir(), "fencepost-packed-"));
   const packed = process.env.FENCEPOST_PACKED ?? (await pack(folder));

@@ -8,7 +8,7 @@ import type { Backend } from "./backends.js";
 
 export type Body = (a: Client, b: Client, backend: Backend) => Promise<void>;
 
-/** Makes tests, each with two clients of its own that are closed behind it. */
+/** Makes tests. Each test has its own two clients, which are closed after it. */
 export function onPairs(make: () => Promise<Backend>): (title: string, body: Body) => void {
   return (title, body) =>
     void it(title, { timeout: 90_000 }, async () => {

@@ -1,4 +1,4 @@
-// Redis processes of other kinds than tests/servers starts: a sentinel that watches a server, and a cluster of one node.
+// Redis processes that tests/servers does not start: a sentinel that watches a server, and a cluster of one node.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ async function freePort() {
   return port;
 }
 
-/** Starts redis-server with these settings, has `use` called with its place and an operator's client, and ends it. */
+/** Starts redis-server with these settings, calls `use` with its address and an operator's client, and stops it. */
 async function running(settings, parameters, use) {
   const folder = await mkdtemp(join(tmpdir(), "fencepost-redis-"));
   const port = await freePort();

@@ -1,14 +1,17 @@
-// A TCP relay whose connections can fall silent one by one: the proxies of tests/servers hold all of them, new ones too.
+// A TCP relay that can silence single connections: the proxies of tests/servers hold all of them, new ones too.
 
 import { once } from "node:events";
 import net from "node:net";
 
-/** Forwards to `target` ("HOST:PORT"), which may be changed: connections that are made later go there. `on`: where it listens. */
+/**
+ * Forwards to `target` ("HOST:PORT"). `lead` changes it for later connections. `on`: the host at which the relay
+ * listens.
+ */
 export async function relay(t, target, on = "127.0.0.1") {
   const pairs = new Set();
   const expected = new Set();
   const state = { target, accepted: 0, silent: false, delay: 0, asked: [] };
-  /** A text may be cut in two. */
+  /** A text may arrive in two parts. */
   const receive = (pair, data) => {
     if (expected.size > 0) {
       pair.received = `${pair.received}${data.toString("latin1")}`.slice(-4096);
@@ -43,7 +46,7 @@ export async function relay(t, target, on = "127.0.0.1") {
       if (state.delay === 0 && pair.late.length === 0) {
         answer(data);
       } else {
-        // Whichever timer rings first passes on what has waited longest: answers keep their order.
+        // Each timer passes on the oldest data, so that replies keep their order.
         pair.late.push(data);
         setTimeout(() => answer(pair.late.shift()), state.delay);
       }
@@ -73,34 +76,37 @@ export async function relay(t, target, on = "127.0.0.1") {
     get accepted() {
       return state.accepted;
     },
-    /** How many connections there are. */
+    /** The number of open connections. */
     get open() {
       return pairs.size;
     },
-    /** What has come of clients, a Buffer for each connection in the order in which they were made. */
+    /** The data from clients, a Buffer for each connection in the order in which they were made. */
     get asked() {
       return state.asked.map((chunks) => Buffer.concat(chunks));
     },
-    /** Resolves when the client has been sent an answer of the server with this text: what falls silent later is too late for it. */
+    /**
+     * Resolves when a reply of the server with this text was sent to the client. A later `silence` does not affect that
+     * reply.
+     */
     passed: (text) => new Promise((done) => expected.add({ text, done })),
-    /** Nothing comes through the connections that there are; those to come are like any other. */
+    /** Silences the present connections; later connections work as usual. */
     silence() {
       for (const pair of pairs) {
         pair.silent = true;
       }
     },
-    /** Ends the connections that there are. */
+    /** Ends the present connections. */
     end() {
       for (const { near, far } of pairs) {
         near.destroy();
         far.destroy();
       }
     },
-    /** Connections to come are accepted, and nothing comes through them. */
+    /** Accepts later connections, but passes on no data of them. */
     mute(silent) {
       state.silent = silent;
     },
-    /** Every answer takes so much longer, in ms. */
+    /** Delays every reply by so many ms. */
     delay(ms) {
       state.delay = ms;
     },

@@ -1,9 +1,9 @@
-/** The servers that `python3 tests/servers run -- CMD` has started, and its control port. */
+/** The servers that `python3 tests/servers run -- CMD` starts, and its control port. */
 
 import { connect } from "node:net";
 import { createInterface } from "node:readline";
 
-/** Enough for a busy server to answer that another client holds the lock (ms). */
+/** The time in which even a busy server reports that another client holds the lock, in ms. */
 export const BRIEF = 2000;
 
 /** An address from the environment. */
@@ -15,7 +15,7 @@ export function address(name: string): string {
   return value;
 }
 
-/** What the control port answers. */
+/** A reply of the control port. */
 export interface Answer {
   readonly ok: boolean;
   readonly error?: string;
@@ -44,7 +44,7 @@ export async function control(...words: (string | number | bigint)[]): Promise<A
   throw new Error("the control port has closed");
 }
 
-/** Lets everything run again, has the `last` word said through the proxies, and ends them. */
+/** Resumes all servers, runs `last`, which may still use the proxies, and closes the proxies. */
 export async function restore(last: () => Promise<void> = () => Promise.resolve()): Promise<void> {
   const { servers = [], proxies = [] } = await control("list");
   for (const { name, state } of servers) {
@@ -70,7 +70,7 @@ export async function proxy(server: string): Promise<{ readonly id: string; read
   return { id: id ?? "", address: address ?? "" };
 }
 
-/** Waits for something for a bounded time. */
+/** Waits for a promise, for at most `limit` ms. */
 export async function within<T>(limit: number, what: string, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -83,7 +83,7 @@ export async function within<T>(limit: number, what: string, work: Promise<T>): 
   }
 }
 
-/** Asks again until the answer is yes, for a bounded time. */
+/** Repeats a check until it is true, for at most `limit` ms. */
 export async function eventually(limit: number, what: string, ask: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + limit;
   while (!(await ask())) {

@@ -10,14 +10,14 @@ import { fresh } from "./backends.js";
 export const SECRET = "a secret of the tests";
 export const ORDER = '{"cents":1700}';
 
-/** What a client has received. */
+/** The response that a client received. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly text: string;
 }
 
-/** The port of a server that listens by now. */
+/** The port of a server. Waits until it listens. */
 export async function portOf(server: Server): Promise<number> {
   if (!server.listening) {
     await once(server, "listening");
@@ -25,7 +25,7 @@ export async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A request with a key of its own, which may be sent again. */
+/** A request with its own key, which may be sent again. */
 export class Order {
   readonly key = fresh();
   readonly #port: number;
@@ -45,7 +45,7 @@ export class Order {
     };
   }
 
-  /** Sends it. The text of a compressed answer is what it unpacks to. */
+  /** Sends it. The text of a compressed response is the decompressed text. */
   async post(body = ORDER, more: Record<string, string> = {}): Promise<Answer> {
     const headers = { ...this.#headers(body), ...more };
     const request = send({ port: this.#port, path: this.#path, method: "POST", headers, agent: false });
@@ -61,7 +61,7 @@ export class Order {
     return { status, headers: given, text };
   }
 
-  /** Sends it on a connection of its own, which the test ends. */
+  /** Sends it on a separate connection, which the test ends. */
   open(body = ORDER, more: Record<string, string> = {}): Socket {
     const socket = connectTo(this.#port, "127.0.0.1");
     socket.on("error", () => undefined);
@@ -75,14 +75,14 @@ export class Order {
     return [`POST ${this.#path} HTTP/1.1`, ...lines, "", body].join("\r\n");
   }
 
-  /** The same with the body as one chunk, whose length is not announced. */
+  /** The same with the body as one chunk, and without a `Content-Length`. */
   chunked(body: string): string {
     const head = this.bytes("").replace("Content-Length: 0", "Transfer-Encoding: chunked");
     return `${head}${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
   }
 }
 
-/** What a connection receives, as far as a pattern. */
+/** The text that a connection receives, up to the match of a pattern. */
 export async function received(socket: Socket, pattern: RegExp): Promise<string> {
   let text = "";
   while (!pattern.test(text)) {
@@ -91,7 +91,7 @@ export async function received(socket: Socket, pattern: RegExp): Promise<string>
   return text;
 }
 
-/** Something that happens once, and who waits for it. */
+/** An event that happens once, with a promise for it. */
 export class Moment<T = void> {
   readonly come: Promise<T>;
   /** It happens. */

@@ -1,4 +1,4 @@
-// A worker bundled for workerd, and run there.
+// Runs a worker, bundled for workerd.
 
 import assert from "node:assert/strict";
 import { writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { tool } from "./packed.mjs";
  * Bundles a worker into a folder, and runs its test.
  *
  * @param {string} folder
- * @param {import("esbuild").BuildOptions} input the worker, as esbuild takes it: `entryPoints` or `stdin`
+ * @param {import("esbuild").BuildOptions} input the worker, as input of esbuild: `entryPoints` or `stdin`
  */
 export async function testInWorkerd(folder, input) {
   const { metafile } = await esbuild.build({

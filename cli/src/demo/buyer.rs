@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 
 use super::{Failure, shop::Shop};
 
-/// What came of a visit.
+/// The result of a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Outcome {
     /// The buyer has got an item.
     Sold,
-    /// There was none left.
+    /// No item was left.
     SoldOut,
     /// The buyer waited too long.
     GaveUp,
@@ -25,13 +25,13 @@ pub(super) struct Visit {
     pub(super) outcome: Outcome,
     /// How long the buyer has waited for the lock, in microseconds.
     pub(super) waited: u64,
-    /// The grant's number, if there was a grant.
+    /// The fence of the grant, if there was a grant.
     pub(super) fence: Option<u64>,
-    /// When it was granted, in microseconds of a clock that all processes share.
+    /// The time of the grant, in microseconds of a clock that all processes share.
     pub(super) granted: u64,
 }
 
-/// Buys with nothing but luck.
+/// Buys without a lock.
 pub(super) async fn unprotected(shop: &Shop, work: Duration) -> Result<Visit, Failure> {
     Ok(Visit {
         outcome: buy(shop, work).await?,
@@ -41,7 +41,7 @@ pub(super) async fn unprotected(shop: &Shop, work: Duration) -> Result<Visit, Fa
     })
 }
 
-/// Buys with the lock in hand.
+/// Buys while it holds the lock.
 pub(super) async fn protected(
     shop: &Shop,
     work: Duration,
@@ -70,7 +70,7 @@ pub(super) async fn protected(
     Ok(Visit { outcome, ..visit })
 }
 
-/// Read, work, write: what everybody else does meanwhile is overwritten.
+/// Reads, works and writes. The write overwrites all changes of other buyers since the read.
 async fn buy(shop: &Shop, work: Duration) -> Result<Outcome, Failure> {
     let stock = shop.read().await?;
     if stock <= 0 {

@@ -35,7 +35,7 @@ pub(super) async fn one_process(
     Ok(Run::new(options, locked, visits, took))
 }
 
-/// The entrance for buyers: with the lock, or without it.
+/// Lets buyers into the shop, with or without the lock.
 pub(super) struct Entrance(Option<(Client, Lock)>);
 
 impl Entrance {
@@ -45,14 +45,14 @@ impl Entrance {
         }
         let client = fencepost::connect(&options.url).await?;
         let lock = client.lock(&options.lock)?;
-        // The first acquire creates directories and sends scripts, and no buyer should wait for that.
+        // The first acquire creates directories and sends scripts. No buyer should wait for that.
         if let Some(grant) = lock.acquire_within(WARM_UP).await? {
             grant.release().await?;
         }
         Ok(Self(Some((client, lock))))
     }
 
-    /// Lets buyers in, so many at a time.
+    /// Lets buyers in, at most so many at a time.
     pub(super) async fn admit(
         &self,
         options: &Options,
@@ -65,7 +65,7 @@ impl Entrance {
         let (work, wait) = (options.work, options.wait);
         let visits = stream::iter(0..buyers).map(|_| {
             let (shop, lock) = (shop.clone(), lock.clone());
-            // Each buyer is a task of its own, as independent clients are.
+            // Each buyer is a separate task, like independent clients.
             let visit = tokio::spawn(async move {
                 match lock {
                     Some(lock) => buyer::protected(&shop, work, &lock, wait).await,
@@ -89,5 +89,5 @@ impl Entrance {
     }
 }
 
-/// How long the very first acquire may take.
+/// How long the first acquire may take.
 const WARM_UP: std::time::Duration = std::time::Duration::from_secs(5);

@@ -1,6 +1,7 @@
 //! A flash sale: many buyers, few items, and a shop that reads its stock, works, and writes it back.
 //!
-//! Without a lock two buyers read the same stock, and the shop sells more than its stock. With one it sells exactly its stock.
+//! Without a lock, two buyers may read the same stock, and the shop sells more than its stock. With a lock, it sells
+//! exactly its stock.
 
 mod buyer;
 mod crowd;
@@ -18,7 +19,7 @@ use report::{Report, Run};
 /// Any error of the demo.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
-/// Runs the sale twice; returns whether the lock has made the difference.
+/// Runs the sale twice. Returns whether the shop sold too many items only without the lock.
 pub(crate) async fn run(options: Options) -> Result<bool, Failure> {
     options.check()?;
     let without = sale(&options, false).await?;
@@ -33,7 +34,7 @@ pub(crate) async fn run(options: Options) -> Result<bool, Failure> {
     Ok(report.is_convincing())
 }
 
-/// Runs the buyers of one process; the demo that has started it reads their visits from standard output.
+/// Runs the buyers of one process. The demo that started this process reads their visits from standard output.
 pub(crate) async fn run_buyers(options: Options) -> Result<bool, Failure> {
     processes::child(&options).await.map(|()| true)
 }
@@ -49,7 +50,7 @@ async fn sale(options: &Options, locked: bool) -> Result<Run, Failure> {
     run
 }
 
-/// A bar on standard error, if that is a terminal.
+/// A progress bar on standard error, if it is a terminal.
 fn progress(options: &Options, locked: bool) -> Result<ProgressBar, Failure> {
     let style = ProgressStyle::with_template("{msg:14} {bar:40} {pos}/{len} buyers, {elapsed}")?;
     let bar = ProgressBar::with_draw_target(Some(options.buyers.into()), ProgressDrawTarget::stderr());

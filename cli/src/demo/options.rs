@@ -1,4 +1,4 @@
-//! What can be chosen, and what makes sense.
+//! The options of the demo, and their checks.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use crate::time::time;
 /// Options of the demo.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
-    /// Where the lock is: memory:, zk://HOST:PORT/PREFIX or redis://HOST:PORT
+    /// The address of the lock's server: memory:, zk://HOST:PORT/PREFIX or redis://HOST:PORT
     #[arg(long, default_value = "memory:")]
     pub(crate) url: String,
-    /// How many buyers come
+    /// The number of buyers
     #[arg(long, value_name = "N", default_value_t = 99, value_parser = value_parser!(u32).range(1..=1_000_000))]
     pub(crate) buyers: u32,
-    /// How many buyers buy at the same time
+    /// The number of buyers that buy at the same time
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = value_parser!(u32).range(1..=10_000))]
     pub(crate) at_once: u32,
-    /// How many items there are
+    /// The number of items in stock
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = value_parser!(u32).range(1..))]
     pub(crate) items: u32,
     /// How long a buyer waits for the lock, such as 200ms or 2s
@@ -28,7 +28,7 @@ pub(crate) struct Options {
     /// How long the shop works between reading its stock and writing it back
     #[arg(long, value_name = "TIME", default_value = "2ms", value_parser = time)]
     pub(crate) work: Duration,
-    /// How many processes the buyers come from (on a real server)
+    /// The number of processes in which the buyers run (more than 1 only with a real server)
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=256))]
     pub(crate) processes: u32,
     /// The lock's name
@@ -37,16 +37,16 @@ pub(crate) struct Options {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Where the shop is, for a process of several
+    /// The address of the shop, for one of several processes
     #[arg(long, hide = true)]
     pub(crate) shop: Option<String>,
-    /// Whether this process takes the lock
+    /// Whether the buyers acquire the lock
     #[arg(long, hide = true)]
     pub(crate) locked: bool,
 }
 
 impl Options {
-    /// Checks what concerns more than one option.
+    /// Checks options that depend on each other.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         if self.processes > 1 && self.url.starts_with("memory:") {
             return Err("--processes needs a server that they can share: give --url zk://HOST:PORT or redis://HOST:PORT".into());
@@ -61,7 +61,7 @@ impl Options {
         Ok(())
     }
 
-    /// The address without what may be secret.
+    /// The address without its secret parts.
     pub(crate) fn place(&self) -> String {
         match (self.url.split_once("//"), self.url.rsplit_once('@')) {
             (Some((scheme, _)), Some((_, place))) => format!("{scheme}//{place}"),
@@ -69,7 +69,7 @@ impl Options {
         }
     }
 
-    /// The n-th process's share of so many.
+    /// The part of `of` for this process.
     pub(crate) const fn share(&self, of: u32, process: u32) -> u32 {
         of / self.processes + if process < of % self.processes { 1 } else { 0 }
     }

@@ -1,4 +1,4 @@
-//! Buyers from several processes, and a shop that all of them reach.
+//! Buyers in several processes, and a shop that all of them can reach.
 
 use std::{
     process::Stdio,
@@ -26,7 +26,7 @@ use super::{
 const READY: &str = "ready";
 const GO: &[u8] = b"go\n";
 
-/// A sale whose buyers come from several processes.
+/// A sale with buyers in several processes.
 pub(super) async fn several(options: &Options, locked: bool, progress: &ProgressBar) -> Result<Run, Failure> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?.to_string();
@@ -43,7 +43,7 @@ pub(super) async fn several(options: &Options, locked: bool, progress: &Progress
     Ok(Run::new(options, locked, visits, took))
 }
 
-/// The buyers of one process, seen from the outside.
+/// The buyers of another process.
 struct Crowd {
     child: Child,
     door: ChildStdin,
@@ -104,7 +104,7 @@ impl Crowd {
     }
 }
 
-/// The buyers of one process, seen from the inside.
+/// Runs the buyers of this process.
 pub(super) async fn child(options: &Options) -> Result<(), Failure> {
     let address = options
         .shop

@@ -1,4 +1,4 @@
-//! What has happened, in numbers.
+//! The results in numbers.
 
 use std::time::Duration;
 
@@ -15,22 +15,22 @@ use super::{
 pub(super) struct Run {
     locked: bool,
     pub(super) sold: u64,
-    /// Buyers who went without an item: there was none left, or they waited too long.
+    /// Buyers without an item: no item was left, or they waited too long.
     refused: u64,
     gave_up: u64,
-    /// Items that were sold and never existed.
+    /// The number of sold items that did not exist.
     pub(super) oversold: u64,
     /// In microseconds.
     waits: Option<Waits>,
     acquisitions_per_second: Option<f64>,
     /// The fences of the sales, in the order of the grants.
     fences: Vec<u64>,
-    /// Whether the fences of all grants have grown from grant to grant.
+    /// Whether the fences increased with every grant.
     fences_in_order: Option<bool>,
     seconds: f64,
 }
 
-/// How long buyers have waited for the lock, in microseconds.
+/// How long the buyers waited for the lock, in microseconds.
 #[derive(Debug, Serialize)]
 struct Waits {
     p50: u64,
@@ -71,7 +71,7 @@ impl Run {
     }
 }
 
-/// The smallest value that so many per cent do not exceed.
+/// The smallest value that so many percent of the values do not exceed.
 fn percentile(sorted: &[u64], percent: usize) -> u64 {
     let rank = (sorted.len() * percent).div_ceil(100);
     sorted.get(rank.saturating_sub(1)).copied().unwrap_or_default()
@@ -102,7 +102,7 @@ impl Report {
         }
     }
 
-    /// Whether the lock has been seen to matter: oversold without, not with.
+    /// Whether the shop sold too many items without the lock, but not with it.
     pub(super) const fn is_convincing(&self) -> bool {
         self.without.oversold > 0 && self.with.oversold == 0
     }
@@ -166,7 +166,7 @@ impl Report {
     }
 }
 
-/// More fences than this are no pleasure to read.
+/// The report shows no more fences than this.
 const MOST_FENCES: usize = 8;
 
 fn none() -> String {

@@ -1,4 +1,4 @@
-//! The shop's stock: a number that is read and written, and nothing more clever than that.
+//! The shop's stock: a number that buyers read and write, without any protection.
 
 use std::sync::{
     Arc,
@@ -13,12 +13,12 @@ use tokio::{
 
 use super::Failure;
 
-/// A way to the stock.
+/// Access to the stock.
 #[derive(Clone)]
 pub(super) enum Shop {
     /// In this process.
     Here(Arc<AtomicI64>),
-    /// In the process that has started this one.
+    /// In the process that started this one.
     There(Arc<Mutex<BufReader<TcpStream>>>),
 }
 
@@ -27,7 +27,7 @@ impl Shop {
         Self::Here(Arc::new(AtomicI64::new(items.into())))
     }
 
-    /// Goes to the shop at `address`.
+    /// Connects to the shop at `address`.
     pub(super) async fn at(address: &str) -> Result<Self, Failure> {
         let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
@@ -60,7 +60,7 @@ async fn ask(line: &Mutex<BufReader<TcpStream>>, question: &str) -> Result<i64, 
     Ok(answer.trim_end().parse()?)
 }
 
-/// Serves a stock on a loopback port: `?` reads it, a number writes it; either way the stock is the answer.
+/// Serves the stock on a loopback port: `?` reads it, and a number writes it. The reply is always the stock.
 pub(super) async fn serve(listener: TcpListener, stock: Arc<AtomicI64>) {
     while let Ok((stream, _)) = listener.accept().await {
         let stock = Arc::clone(&stock);

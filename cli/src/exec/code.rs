@@ -9,7 +9,7 @@ use crate::output::with_causes;
 const USAGE: u8 = 64;
 /// The record of an operation does not allow a run (`EX_DATAERR`).
 const RECORD: u8 = 65;
-/// No server has answered, or it refuses (`EX_UNAVAILABLE`).
+/// No server replied, or the server refuses (`EX_UNAVAILABLE`).
 const UNAVAILABLE: u8 = 69;
 /// The lock was lost (`EX_SOFTWARE`).
 pub(super) const LOST: u8 = 70;
@@ -17,16 +17,16 @@ pub(super) const LOST: u8 = 70;
 pub(crate) const SYSTEM: u8 = 71;
 /// The report could not be written (`EX_IOERR`).
 pub(super) const REPORT: u8 = 74;
-/// Another holds the lock (`EX_TEMPFAIL`).
+/// Another contender holds the lock (`EX_TEMPFAIL`).
 pub(super) const CONFLICT: u8 = 75;
 /// As shells have it.
 const CANNOT_EXECUTE: u8 = 126;
 /// As shells have it.
 const NOT_FOUND: u8 = 127;
-/// What is added to the number of a signal.
+/// The exit code of a signal is this plus its number.
 const SIGNAL: u8 = 128;
 
-/// Why the command was not run, or not to its end.
+/// The reason why the command did not run, or not until its end.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) code: u8,
@@ -65,7 +65,7 @@ impl Failure {
         let number = error.raw_os_error().map(Errno::from_raw);
         let code = match number {
             Some(Errno::ENOENT) => NOT_FOUND,
-            // A limit on processes, memory or descriptors: the command may be right.
+            // A limit on processes, memory or descriptors: the command itself may be correct.
             Some(Errno::EAGAIN | Errno::ENOMEM | Errno::EMFILE | Errno::ENFILE) => {
                 return Self::system(format!("cannot start {command:?}: {error}"));
             }
@@ -83,7 +83,7 @@ impl Failure {
         Self::new(of_signal(signal as i32), "interrupted", text)
     }
 
-    /// With what it means for the user before its text.
+    /// Adds the meaning for the user before the text.
     pub(super) fn because(self, meaning: &str) -> Self {
         Self {
             text: format!("{meaning}: {}", self.text),

@@ -9,14 +9,14 @@ use std::{
 
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
-/// Duplicates the descriptor that the caller has opened. This is part of reading the arguments, before the program opens
-/// files of its own: a wrong number must not name one of them.
+/// Duplicates the descriptor that the caller has opened. This happens when the program reads its arguments, before it
+/// opens files itself: a wrong number must not name one of these files.
 pub(super) fn open(number: &str) -> Result<Arc<File>, String> {
     let number: u16 = number
         .parse()
         .map_err(|_| "give the number of a descriptor, such as 3".to_owned())?;
-    // SAFETY: the program has opened nothing so far, and closes no descriptor while this one is duplicated. If the number
-    // names none, the duplication fails.
+    // SAFETY: the program has opened nothing so far, and closes no descriptor while this one is duplicated. If the
+    // number names no descriptor, the duplication fails.
     let given = unsafe { BorrowedFd::borrow_raw(RawFd::from(number)) };
     let own = given.try_clone_to_owned().map_err(|error| error.to_string())?;
     let flags = fcntl(&own, FcntlArg::F_GETFL).map_err(|error| Error::from(error).to_string())?;

@@ -1,7 +1,8 @@
 //! Processes of the command in other process groups, such as those of `timeout` and of shells with job control.
 //!
-//! The command gets an id in its environment, which processes inherit. A process that has this id and is in fencepost's own
-//! session is a part of the command. One that makes a session of its own has left. Only Linux shows the environment.
+//! The command gets an id in its environment, which processes inherit. A process with this id in fencepost's session is
+//! a part of the command. A process that makes a new session is no longer a part. Only Linux shows the environment of
+//! processes.
 
 use std::ffi::OsString;
 
@@ -9,13 +10,13 @@ use std::ffi::OsString;
 use nix::unistd::getpgid;
 use nix::{sys::signal::Signal, unistd::Pid};
 
-/// The variable with the ids of all `exec` that a process runs in, the innermost one last.
+/// The variable with the ids of all `exec` in which a process runs. The innermost one is last.
 pub(super) const VARIABLE: &str = "FENCEPOST_EXEC_IDS";
 const BETWEEN: char = ':';
-/// The watchdog is in the `exec` around its own one, and in no other.
+/// The prefix of the watchdog's own id: the watchdog is a part of the outer `exec`, and not of its own one.
 const WATCHDOG: &str = "watchdog-of-";
 
-/// The id of one `exec`. No process outside can know it.
+/// The id of one `exec`. It is random, so no other process knows it.
 #[derive(Clone)]
 pub(super) struct Mark {
     around: String,
@@ -32,7 +33,7 @@ impl Mark {
         })
     }
 
-    /// What the watchdog finds in its environment.
+    /// The id that the watchdog reads from its environment.
     pub(super) fn of_watched() -> Option<Self> {
         let ids = std::env::var(VARIABLE).ok()?;
         let (_, id) = ids.rsplit_once(WATCHDOG)?;
@@ -50,7 +51,7 @@ impl Mark {
         format!("{}{WATCHDOG}{}", self.around, self.id).into()
     }
 
-    /// Whether the variable's value names this `exec`; `last`: as the innermost one.
+    /// Whether the variable's value names this `exec`. With `last`, it must be the innermost one.
     #[cfg(target_os = "linux")]
     fn is_in(&self, ids: &[u8], last: bool) -> bool {
         let mut ids = ids.rsplit(|byte| *byte == BETWEEN as u8);
@@ -62,14 +63,15 @@ impl Mark {
 
 #[cfg(target_os = "linux")]
 impl Mark {
-    /// Sends a signal that ends processes to those outside of the group. An inner `exec` gets it, and forwards it.
+    /// Sends a signal that ends processes to the command's processes outside of the group. An inner `exec` gets it, and
+    /// forwards it.
     pub(super) fn end(&self, signal: Signal, group: Pid) {
         process::of_this_session(
             |ids| self.is_in(ids, true),
             |pid, process| {
                 if getpgid(Some(pid)) != Ok(group) {
                     process.send(signal);
-                    // A process that was stopped ends only when it goes on.
+                    // A stopped process ends only when it continues.
                     process.send(Signal::SIGCONT);
                 }
                 true
@@ -77,8 +79,8 @@ impl Mark {
         );
     }
 
-    /// Kills all, with those of inner ones. A look finds what the killed ones had started before: so this looks again until
-    /// there is nothing new.
+    /// Kills all processes, also those of an inner `exec`. The killed processes may have started others before. So this
+    /// searches again until it finds no new process.
     pub(super) fn kill(&self) {
         let mut seen = std::collections::BTreeSet::new();
         let mut is_new = true;
@@ -94,7 +96,8 @@ impl Mark {
         }
     }
 
-    /// Whether one is left. A process that starts another one and ends may hide it from one look, so two have to agree.
+    /// Whether a process is left. One search may miss a process whose parent starts it and ends, so two searches have
+    /// to find none.
     pub(super) fn is_left(&self) -> bool {
         let mut is_left = false;
         for _ in 0..2 {
@@ -139,13 +142,14 @@ mod process {
 
     use super::VARIABLE;
 
-    /// How often to look at a process between two programs: the kernel reads from the disk, or runs others first.
+    /// How often to read a process that is inside `execve`: the kernel may have to read from the disk, or may run other
+    /// processes first.
     const LOOKS: u32 = 250;
     /// More bytes than the environment of most processes.
     const ENOUGH: usize = 1 << 15;
     const BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
-    /// One process, also if its number becomes another's.
+    /// One process. A handle stays correct when another process gets the same number.
     pub(super) enum Process {
         Handle(OwnedFd),
         /// Kernels before 5.3 and some containers have no handles.
@@ -173,8 +177,8 @@ mod process {
         }
     }
 
-    /// Calls `each` for every living process of this session whose variable is `right`, until it returns false. Without
-    /// `/proc`, there is none.
+    /// Calls `each` for every living process of this session whose variable is `right`, until `each` returns false.
+    /// Without `/proc`, it finds no process.
     pub(super) fn of_this_session(
         right: impl Fn(&[u8]) -> bool,
         mut each: impl FnMut(Pid, &Process) -> bool,
@@ -184,15 +188,16 @@ mod process {
             if getsid(Some(pid)) != own {
                 return true;
             }
-            // It is opened before the look: the look shows this process, or a later one while this one is dead.
+            // This opens the process before it reads the environment: so the environment is that of this process, or
+            // this process is dead.
             let process = Process::open(pid);
             let environment = environment(pid);
             let mut variables = environment.split(|byte| *byte == 0);
             let ids = variables.find_map(|one| one.strip_prefix(VARIABLE.as_bytes())?.strip_prefix(b"="));
             getsid(Some(pid)) != own || !ids.is_some_and(&right) || each(pid, &process)
         };
-        // The list may lack a process whose parent started it meanwhile and has ended. So the numbers that were given
-        // meanwhile come next, until there is no new one.
+        // The list may miss a process whose parent started it meanwhile and has ended. So this continues with the
+        // numbers that the kernel assigned meanwhile, until there are no new ones.
         let mut last = newest();
         if !all().into_iter().all(&mut visit) {
             return;
@@ -203,7 +208,8 @@ mod process {
                 (Some(last), Some(next)) if last < next => {
                     (last + 1..=next).map(Pid::from_raw).all(&mut visit)
                 }
-                // The numbers began anew: a parent with a high number comes before its child with a low one.
+                // The numbers have started again from the beginning: so the list may miss a child with a low number
+                // whose parent has a high number.
                 (Some(last), Some(next)) if last > next => all()
                     .into_iter()
                     .chain((1..=next).map(Pid::from_raw))
@@ -223,13 +229,14 @@ mod process {
         numbers.map(Pid::from_raw).collect()
     }
 
-    /// The number that the kernel gave last: they increase, and begin anew at the end of their range.
+    /// The last number that the kernel assigned. Numbers increase, and start again from the beginning at the end of
+    /// their range.
     fn newest() -> Option<i32> {
         let line = fs::read_to_string("/proc/loadavg").ok()?;
         line.split_whitespace().last()?.parse().ok()
     }
 
-    /// A process that has ended has none, and one of another user shows none.
+    /// The environment of a process; empty if the process has ended, or belongs to another user.
     fn environment(pid: Pid) -> Vec<u8> {
         for _ in 0..LOOKS {
             match read_at_once(pid) {
@@ -241,7 +248,8 @@ mod process {
         Vec::new()
     }
 
-    /// Reads by one call: between two, the process may begin another program, and the rest would be missing.
+    /// Reads with one call: between two calls, the process could execute another program, and the rest would be
+    /// missing.
     fn read_at_once(pid: Pid) -> io::Result<Vec<u8>> {
         let mut text = vec![0; ENOUGH];
         loop {
@@ -254,10 +262,10 @@ mod process {
         }
     }
 
-    /// Whether a process lives that showed no environment, and should have one: it was inside `execve`.
+    /// Whether a process without an environment is alive and must have one, because it is inside `execve`.
     fn is_between_programs(pid: Pid) -> bool {
         let line = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        // The name of the program ends with the last parenthesis. The fields are counted from there.
+        // The name of the program ends at the last parenthesis. The other fields follow.
         let (_, rest) = line.rsplit_once(')').unwrap_or_default();
         let mut fields = rest.split_whitespace();
         let state = fields.next();

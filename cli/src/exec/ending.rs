@@ -15,7 +15,7 @@ use super::{
     watch::{Ended, Why},
 };
 
-/// Ends the right, when no process of the command is left.
+/// Ends the right to run, when no process of the command is left.
 pub(super) async fn settle(
     plan: &Plan,
     mut right: Right,
@@ -40,7 +40,8 @@ pub(super) async fn settle(
             report.complain_of(right.give_back().await);
             Ok(())
         }
-        // It may have had its effect, or a part of it. A claim that is dropped is left.
+        // The command may have had its effect, or a part of it. The client leaves the claim when it
+        // is dropped.
         _ if is_lost => Ok(()),
         _ => {
             report.complain_of(right.leave().await);
@@ -73,7 +74,8 @@ pub(super) async fn settle(
     Ok(Done { outcome, code })
 }
 
-/// Keeps the lock until then, unless a signal comes that ends processes, or the lock is lost.
+/// Keeps the lock until this time, unless fencepost gets a signal that ends processes, or the lock
+/// is lost.
 async fn hold_on(right: &Right, until: Instant, signals: &mut Signals) {
     while clock::now() < until {
         let left = until.since(clock::now());

@@ -20,20 +20,19 @@ use super::{
 #[cfg(target_os = "linux")]
 use nix::sys::wait::{Id, waitid};
 
-/// The command, and all processes that it has started and that have not left: its process group, and on Linux those of
-/// its session.
+/// The command and the processes that it has started: its process group, and on Linux the processes of its session.
 pub(super) struct Group {
     leader: Child,
     id: Pid,
     mark: Mark,
-    /// Whether the process group is empty: its number may be another's then.
+    /// Whether the process group is empty. If so, another group may have its number.
     is_empty: bool,
 }
 
 impl Group {
     /// Starts the command as the leader of a new group.
     pub(super) fn start(command: &mut Command, mark: Mark) -> io::Result<Self> {
-        // What a command leaves behind becomes a child of this process, which can then see that it has ended.
+        // Processes that outlive the command become children of this process, so it can detect their end.
         #[cfg(target_os = "linux")]
         nix::sys::prctl::set_child_subreaper(true)?;
         command.env(elsewhere::VARIABLE, mark.for_command());
@@ -61,13 +60,13 @@ impl Group {
         (!self.is_empty).then_some(self.id)
     }
 
-    /// Completes when the command has ended; others of the group may go on. It is cancel safe.
+    /// Completes when the command has ended. Other processes of the group may continue. It is cancel safe.
     pub(super) async fn ended(&mut self) -> io::Result<ExitStatus> {
         self.leader.wait().await
     }
 
-    /// Sends a signal to the whole group, and one that ends processes also to those in other groups. There may be no
-    /// process left to get it.
+    /// Sends a signal to the whole group. A signal that ends processes is also sent to the command's processes in other
+    /// groups. Possibly no process is left to get it.
     pub(super) fn signal(&self, signal: Signal) {
         if let Some(group) = self.in_use() {
             let _sent = killpg(group, signal);
@@ -79,7 +78,8 @@ impl Group {
         }
     }
 
-    /// The signal that has stopped the command since the last call. Only Linux reports it beside the end of a process.
+    /// The signal that has stopped the command since the last call. Only Linux reports it separately from the end of a
+    /// process.
     pub(super) fn stopped_by(&self) -> Option<Signal> {
         #[cfg(target_os = "linux")]
         if let Ok(WaitStatus::Stopped(_, signal)) =
@@ -90,8 +90,8 @@ impl Group {
         None
     }
 
-    /// Reaps processes that the command left behind and that have ended: they would be zombies until fencepost ends.
-    /// `other` is a child of fencepost itself, which this does not reap.
+    /// Reaps ended processes that outlived the command: otherwise they would be zombies until fencepost ends. `other`
+    /// is a child of fencepost itself, which this does not reap.
     pub(super) fn reap(&self, other: Option<Pid>) {
         #[cfg(target_os = "linux")]
         while let Ok(status) = waitid(
@@ -117,7 +117,7 @@ impl Group {
 
     fn has_emptied(&self) -> bool {
         let group = Pid::from_raw(-self.id.as_raw());
-        // Those that have ended and that no one has waited for are still in the group.
+        // Ended processes stay in the group until their parent waits for them.
         loop {
             match waitpid(group, Some(WaitPidFlag::WNOHANG)) {
                 Ok(WaitStatus::StillAlive) => break,

@@ -1,5 +1,5 @@
-//! What `exec` writes to standard error and to `--status-fd`, in a thread of its own. A reader that stands still stops
-//! this thread, but not the watch: the command ends in time, and the lock is released.
+//! Writes the messages of `exec` to standard error and to `--status-fd`, in a separate thread. A reader that does not
+//! read blocks this thread, but not the watch: fencepost still ends the command in time, and releases the lock.
 
 use std::{
     fs::File,
@@ -16,7 +16,7 @@ use nix::sys::signal::{SigSet, Signal};
 
 use crate::output::complain;
 
-/// At its end, fencepost waits this long for a reader.
+/// How long fencepost waits for a reader before it exits.
 const LAST_WAIT: Duration = Duration::from_secs(5);
 
 pub(super) struct Messages {
@@ -49,7 +49,7 @@ impl Messages {
         let _sent = self.lines.send(Line::Event(text));
     }
 
-    /// Waits until everything is written, or a reader has stood still for too long.
+    /// Waits until everything is written, or until a reader has not read for too long.
     pub(super) fn finish(self) {
         drop(self.lines);
         let _written = self.written.recv_timeout(LAST_WAIT);
@@ -57,7 +57,7 @@ impl Messages {
 }
 
 fn write(lines: &Receiver<Line>, mut status: Option<Arc<File>>) {
-    // A command may have the terminal. With `stty tostop`, the kernel stops a background process that writes to the
+    // The command may have the terminal. With `stty tostop`, the kernel stops a background process that writes to the
     // terminal, unless the thread blocks this signal.
     let mut block = SigSet::empty();
     block.add(Signal::SIGTTOU);
@@ -68,7 +68,7 @@ fn write(lines: &Receiver<Line>, mut status: Option<Arc<File>>) {
             Line::Event(text) => {
                 let Some(file) = &mut status else { continue };
                 if let Err(error) = file.write_all(format!("{text}\n").as_bytes()) {
-                    // A reader of events that has gone does not stop the command.
+                    // If the reader of the events has closed the descriptor, the command still continues.
                     if error.kind() != ErrorKind::BrokenPipe {
                         complain(&format!("cannot write to --status-fd: {error}"));
                     }

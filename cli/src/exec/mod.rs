@@ -1,4 +1,4 @@
-//! A command under a lock. Unix only: process groups and signals are Unix's.
+//! Runs a command under a lock. Unix only, because of process groups and signals.
 
 mod code;
 mod descriptor;
@@ -43,25 +43,25 @@ use terminal::Terminal;
 use watch::Watch;
 use watchdog::Watchdog;
 
-/// As long as every client waits for its first connection.
+/// The same time that every client waits for its first connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// A connection that takes the whole of `--wait` but this part comes too late for the lock.
+/// The connection may not take the whole `--wait`: this part of it is reserved for the lock.
 const CONNECT_RESERVE_PART: u32 = 10;
 /// The client counts in microseconds.
 const SHORTEST_TIMEOUT: Duration = Duration::from_micros(1);
 
-/// How long the server may take to say that a lost lock is free.
+/// How long fencepost waits until the server confirms that a lost lock is free.
 const CLOSE_AFTER_LOSS: Duration = Duration::from_secs(1);
 /// The outcome of a run whose lock was lost.
 const LOST: &str = "lost";
 
-/// How a run has ended, if it has not failed.
+/// The end of a run that has not failed.
 struct Done {
     outcome: &'static str,
     code: u8,
 }
 
-/// Runs the command. `before` is the address that was given before the name of `exec`.
+/// Runs the command. `before` is the address before the name of `exec`.
 pub(crate) async fn run(options: Options, before: Option<String>) -> ExitCode {
     let reporting = options.reporting();
     let mut report = match Report::new(&reporting) {
@@ -76,7 +76,8 @@ pub(crate) async fn run(options: Options, before: Option<String>) -> ExitCode {
                 code::CONFLICT => reporting.conflict,
                 code => code,
             };
-            // A job that another host runs is no failure then, and cron would send a mail about a line.
+            // Exit code 0 means that it is no failure if another host runs the job, and cron would send a mail for each
+            // line.
             if code != 0 || std::io::stderr().is_terminal() {
                 report.complain(failure.text);
             }
@@ -96,7 +97,7 @@ pub(crate) async fn run(options: Options, before: Option<String>) -> ExitCode {
     }
 }
 
-/// Ends an `exec` whose arguments the parser did not take.
+/// Ends an `exec` whose arguments the parser refused.
 pub(crate) fn end(mut error: clap::Error, command: &clap::Command) -> ExitCode {
     if !error.use_stderr() {
         return usage::end(&error, command, SYSTEM);
@@ -129,7 +130,7 @@ fn refused(failure: &Failure) -> ExitCode {
 async fn under_lock(plan: &Plan, report: &mut Report) -> Result<Done, Failure> {
     let mut signals = Signals::of_the_end().map_err(uncaught)?;
     let limit = match plan.wait {
-        // A server that does not answer is reported as such, not as a lock that another one holds.
+        // If the server does not reply, fencepost reports that, and not that another contender holds the lock.
         Wait::For(limit) => CONNECT_TIMEOUT
             .min(limit - limit / CONNECT_RESERVE_PART)
             .max(SHORTEST_TIMEOUT),
@@ -160,10 +161,10 @@ async fn under_lock(plan: &Plan, report: &mut Report) -> Result<Done, Failure> {
     let is_lost = done.as_ref().is_ok_and(|done| done.outcome == LOST);
     tokio::select! {
         biased;
-        // To leave the queue takes an answer of the server, unless a second signal comes.
+        // Waits for the server's reply, to leave the queue, unless a second signal comes.
         closed = client.close() => if !is_lost { report.complain_of(closed) },
         _ = signals.next_of_the_end(), if done.is_err() => {}
-        // The lock is free, or will be when its lease ends.
+        // The lock is free, or will be free when its lease ends.
         () = tokio::time::sleep(CLOSE_AFTER_LOSS), if is_lost => {}
     }
     done
@@ -186,7 +187,7 @@ async fn with_right(
     let (group, watchdog) = match started {
         Ok(started) => started,
         Err(failure) => {
-            // Nothing has run.
+            // The command has not run.
             report.complain_of(right.give_back().await);
             report.complain_of(right.release().await);
             return Err(failure);
@@ -200,7 +201,7 @@ async fn with_right(
     ending::settle(plan, right, &ended, started, signals, report).await
 }
 
-/// Starts the command, and before it the watchdog.
+/// Starts the watchdog, and then the command.
 fn start(plan: &Plan, right: &Right) -> Result<(Group, Option<Watchdog>), Failure> {
     let mark = Mark::new().map_err(|error| Failure::system(format!("cannot get random bytes: {error}")))?;
     let mut watchdog = match plan.on_lost {
@@ -212,7 +213,7 @@ fn start(plan: &Plan, right: &Right) -> Result<(Group, Option<Watchdog>), Failur
         .split_first()
         .ok_or_else(|| Failure::usage("there is no command"))?;
     let mut command = Command::new(program);
-    // A `fencepost exec` around this one has set these.
+    // An outer `fencepost exec` may have set these.
     command.env_remove("FENCEPOST_FENCE");
     command.env_remove("FENCEPOST_KEY");
     command.env_remove("FENCEPOST_TAKEOVERS");
@@ -235,7 +236,7 @@ fn start(plan: &Plan, right: &Right) -> Result<(Group, Option<Watchdog>), Failur
     }
 }
 
-/// What the command finds in its environment.
+/// The variables in the command's environment.
 fn environment(plan: &Plan, right: &Right) -> Vec<(&'static str, OsString)> {
     let left = plan.max_hold.unwrap_or(Duration::MAX).min(right.remaining());
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -261,7 +262,7 @@ fn replayed(plan: &Plan, record: &Record, report: &Report) -> Result<Done, Failu
     let status = stored.ok().and_then(|stored| stored.get("status")?.as_u64());
     match status.and_then(|status| u8::try_from(status).ok()) {
         Some(code) => {
-            // A script has the report, and a job that has nothing to do writes nothing.
+            // Scripts read the report, and a job without work prints nothing.
             if std::io::stderr().is_terminal() {
                 report.complain(format!(
                     "the command was not run: an earlier run of {key:?} has ended with exit code {code}"

@@ -1,4 +1,4 @@
-//! The options of `exec`, and what follows from them.
+//! The options of `exec`, and the plan that follows from them.
 
 use std::{ffi::OsString, fs::File, sync::Arc, time::Duration};
 
@@ -28,14 +28,15 @@ Exit codes:
   127  the command was not found
   128+n  signal n came while fencepost waited; the command was not started";
 
-/// What to run, and under which lock.
+/// The command to run, and its lock.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_CODES, override_usage = "fencepost exec [OPTIONS] <NAME> -- <CMD>...")]
 pub(crate) struct Options {
-    /// Where the lock is: zk://HOST:PORT/PREFIX or redis://HOST:PORT; by default the value of FENCEPOST_URL
+    /// The address of the lock's server: zk://HOST:PORT/PREFIX or redis://HOST:PORT; by default the value of
+    /// FENCEPOST_URL
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// The lease: how long the server keeps the lock without hearing from fencepost; 30s unless the address has a
+    /// The lease: how long the server keeps the lock without a message from fencepost; 30s unless the address has a
     /// session_timeout
     #[arg(long, value_name = "TIME", value_parser = time)]
     ttl: Option<Duration>,
@@ -48,10 +49,10 @@ pub(crate) struct Options {
     /// Acquire the lock as a reader: commands with --shared run at the same time (ZooKeeper)
     #[arg(long, short, conflicts_with = "limit")]
     shared: bool,
-    /// Use a semaphore with N permits: all commands give the same N (ZooKeeper)
+    /// Use a semaphore with N permits: all commands must use the same N (ZooKeeper)
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     limit: Option<u32>,
-    /// What happens to the command when the lock is lost, or is about to be
+    /// What fencepost does to the command when the lock is lost, or is about to be lost
     #[arg(long, value_name = "WHAT", default_value = "term")]
     on_lost: OnLost,
     /// The time between SIGTERM and SIGKILL; a tenth of --ttl by default
@@ -63,7 +64,7 @@ pub(crate) struct Options {
     /// End the command after TIME
     #[arg(long, value_name = "TIME", value_parser = time)]
     max_hold: Option<Duration>,
-    /// The exit code if the lock was not acquired; with 0, there is no line about it, except on a terminal
+    /// The exit code if fencepost did not get the lock; with 0, it prints no message about it, except on a terminal
     #[arg(long, short = 'E', value_name = "N", default_value_t = super::code::CONFLICT)]
     conflict_exit_code: u8,
     /// Print one line of JSON at the end
@@ -72,13 +73,13 @@ pub(crate) struct Options {
     /// Write a line of JSON for each event to this descriptor
     #[arg(long, value_name = "FD", value_parser = descriptor::open)]
     status_fd: Option<Arc<File>>,
-    /// Run the command once under this key: a later run gets its exit status
+    /// Run the command once under this key: later runs return its exit status
     #[arg(long, value_name = "KEY")]
     once: Option<String>,
     /// How long the server keeps the result of --once; 24h by default
     #[arg(long, value_name = "TIME", requires = "once", value_parser = time)]
     retain: Option<Duration>,
-    /// The lock's name, instead of the argument NAME. `--lock=NAME` is for a name that may begin with `-`
+    /// The lock's name, instead of the argument NAME. Use `--lock=NAME` if the name may begin with `-`
     #[arg(long, value_name = "NAME")]
     lock: Option<String>,
     /// The lock's name
@@ -89,14 +90,14 @@ pub(crate) struct Options {
     command: Vec<OsString>,
 }
 
-/// What happens to the command when the lock is lost.
+/// What fencepost does to the command when the lock is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum OnLost {
-    /// SIGTERM, and SIGKILL after --grace
+    /// Send SIGTERM, and SIGKILL after --grace
     Term,
     /// SIGKILL
     Kill,
-    /// A line on standard error: the command goes on without the lock
+    /// Print a line on standard error; the command continues without the lock
     Warn,
 }
 
@@ -108,7 +109,7 @@ pub(super) enum Wait {
     Not,
 }
 
-/// Which lock.
+/// The kind of lock.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Mutex,
@@ -140,7 +141,7 @@ pub(super) struct Plan {
     pub(super) command: Vec<OsString>,
 }
 
-/// How the end is reported.
+/// How fencepost reports the end.
 #[derive(Clone, Debug)]
 pub(super) struct Reporting {
     pub(super) name: String,
@@ -150,13 +151,14 @@ pub(super) struct Reporting {
 }
 
 const TTL: Duration = Duration::from_secs(30);
-/// A shorter lease would end while a busy computer starts the command.
+/// The shortest lease: a shorter one could end while a busy computer starts the command.
 const LEAST_TTL: Duration = Duration::from_secs(5);
-/// `--grace` is at most this part of the lease. On ZooKeeper, a third of the lease is left when the client asks for the
-/// next confirmation, so a quarter may be needed for the end of the command: this fifth, and the twentieth below.
+/// `--grace` is at most this part of the lease. On ZooKeeper, only a third of the lease is left when the client
+/// requests the next confirmation. So the end of the command may take up to a quarter: this fifth, and the twentieth
+/// below.
 const GRACE_PART: u32 = 5;
 const USUAL_GRACE_PART: u32 = 10;
-/// SIGKILL is sent this part of the lease before its end: processes do not end at once.
+/// fencepost sends SIGKILL this part of the lease before the end of the lease, because processes do not end at once.
 const RESERVE_PART: u32 = 20;
 
 impl Plan {
@@ -165,7 +167,7 @@ impl Plan {
         self.ttl / RESERVE_PART
     }
 
-    /// How long before the end of the lease the command has to be ended.
+    /// How long before the end of the lease fencepost has to begin to end the command.
     pub(super) fn notice(&self) -> Duration {
         match self.on_lost {
             OnLost::Term => self.grace + self.reserve(),
@@ -176,7 +178,7 @@ impl Plan {
 }
 
 impl Options {
-    /// The parser demands one of the two.
+    /// The parser requires one of the two.
     fn name(&self) -> String {
         self.name
             .clone()
@@ -193,7 +195,7 @@ impl Options {
         }
     }
 
-    /// Checks all that can be checked without a server. `before` is the address before the command's name.
+    /// Makes all checks that need no server. `before` is the address before the command's name.
     pub(super) fn plan(self, before: Option<String>) -> Result<Plan, Failure> {
         let name = self.name();
         let (url, parsed) = address(before, self.url).map_err(Failure::usage)?;
@@ -255,7 +257,7 @@ impl Options {
     }
 }
 
-/// On ZooKeeper, the lease is the session's timeout, which the address has.
+/// On ZooKeeper, the lease is the session timeout, which is a part of the address.
 fn with_session(
     url: String,
     in_address: Duration,

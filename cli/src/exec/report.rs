@@ -1,4 +1,4 @@
-//! What `exec` reports: events on `--status-fd`, and one line of JSON at the end.
+//! The reports of `exec`: events on `--status-fd`, and one line of JSON at the end.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{messages::Messages, options::Reporting};
 use crate::output::{print, with_causes};
 
-/// What is known so far.
+/// The report so far.
 pub(super) struct Report {
     json: bool,
     messages: Messages,
@@ -32,24 +32,24 @@ impl Report {
         })
     }
 
-    /// Says on one line of standard error what has gone wrong.
+    /// Prints an error as one line on standard error.
     pub(super) fn complain(&self, text: impl Into<String>) {
         self.messages.complain(text.into());
     }
 
-    /// Says what has gone wrong at the end. It changes nothing: the lock ends with its lease.
+    /// Prints an error of the end, if any. It has no other effect: the lock ends with its lease.
     pub(super) fn complain_of(&self, done: Result<(), Error>) {
         if let Err(error) = done {
             self.complain(with_causes(&error));
         }
     }
 
-    /// Signals are caught from now on, and the queue is entered.
+    /// Reports that fencepost now catches signals and joins the queue.
     pub(super) fn waiting(&self) {
         self.event(&json!({ "event": "waiting" }));
     }
 
-    /// The right was granted. Numbers of 64 bits are texts, because many readers round them.
+    /// Reports the grant. Numbers of 64 bits are texts, because many readers round them.
     pub(super) fn acquired(&mut self, fence: Option<u64>) {
         let waited = clock::now().since(self.start).as_millis();
         let waited = json!(u64::try_from(waited).unwrap_or(u64::MAX));
@@ -63,20 +63,20 @@ impl Report {
         self.event(&json!({ "event": "started", "pid": process }));
     }
 
-    /// The lock is lost, or will be, or has been held for long enough.
+    /// Reports that the lock is lost or is about to be lost, or that `--max-hold` has passed.
     pub(super) fn lost(&mut self, why: &str) {
         self.known.insert("lost".into(), json!(why));
         self.event(&json!({ "event": "lost", "reason": why }));
     }
 
-    /// The command has ended.
+    /// Stores and reports the end of the command.
     pub(super) fn ended(&mut self, status: Option<i32>, signal: Option<i32>) {
         self.known.insert("status".into(), json!(status));
         self.known.insert("signal".into(), json!(signal));
         self.event(&json!({ "event": "exited", "status": status, "signal": signal }));
     }
 
-    /// Reports the end. Fails if standard output does not take it.
+    /// Reports the end. Fails if standard output cannot be written.
     pub(super) fn finish(mut self, outcome: &str, code: u8) -> io::Result<()> {
         self.known.insert("outcome".into(), json!(outcome));
         self.known.insert("exit_code".into(), json!(code));

@@ -14,8 +14,8 @@ use super::{
     options::{Kind, OnLost, Once, Plan, Wait},
 };
 
-/// How often a lease is extended until enough of it is left. On ZooKeeper, an extension only asks for a confirmation,
-/// which may prove no more than the last one.
+/// How often per lease fencepost extends the lease until enough of it is left. On ZooKeeper, an extension only requests
+/// a confirmation, which may prove no more than the last one.
 const EXTENSIONS_PER_LEASE: u32 = 50;
 
 /// A grant, and with `--once` a claim.
@@ -25,14 +25,14 @@ pub(super) struct Right {
     deadline: Instant,
 }
 
-/// What waiting has come to.
+/// The result of an acquire.
 pub(super) enum Acquired {
     Run(Right),
     /// The operation has a result.
     Replayed(Grant, Record),
 }
 
-/// What has to be acquired.
+/// The lock and the scope to acquire.
 pub(super) struct Sought {
     lock: Lock,
     operations: Option<(Idempotency, String)>,
@@ -71,7 +71,7 @@ fn lock(plan: &Plan, client: &Client) -> Result<Lock, Error> {
     }
 }
 
-/// Waits for the right. It is cancel safe: a caller that drops it has left the queue.
+/// Waits for the right. It is cancel safe: if the caller drops it, the client leaves the queue.
 pub(super) async fn acquire(plan: &Plan, sought: &Sought) -> Result<Acquired, Failure> {
     let Sought { lock, operations } = sought;
     let start = clock::now();
@@ -129,7 +129,7 @@ async fn claim(plan: &Plan, of: &Idempotency, key: &str, waited: Duration) -> Re
     }
 }
 
-/// The failure of a claim, in the words of this command.
+/// The failure of a claim, with the terms of this command.
 fn unlike(error: Error, key: &str) -> Failure {
     match &error {
         Error::Refused(refused) if refused.reason() == Refusal::Mismatch => Failure::record(format!(
@@ -139,7 +139,7 @@ fn unlike(error: Error, key: &str) -> Failure {
     }
 }
 
-/// A digest of the command and its arguments: one key stands for one command.
+/// A digest of the command and its arguments: a key is for one command only.
 fn fingerprint(plan: &Plan) -> Vec<u8> {
     let mut digest = Sha256::new();
     for word in &plan.command {
@@ -164,7 +164,7 @@ impl Right {
         self.grant.remaining().min(claim)
     }
 
-    /// Reads how long the right lasts. While the connection to ZooKeeper is lost, the last known moment stays.
+    /// Updates the deadline of the right. While the connection to ZooKeeper is lost, the last known deadline stays.
     pub(super) fn look(&mut self) {
         let now = clock::now();
         let remaining = self.remaining();
@@ -173,17 +173,17 @@ impl Right {
         }
     }
 
-    /// When the right ends if nothing extends it, as of the last look.
+    /// When the right ends without an extension, as of the last update.
     pub(super) const fn deadline(&self) -> Instant {
         self.deadline
     }
 
-    /// When the command has to be dead, with a reserve for its death.
+    /// The latest time for SIGKILL, with a reserve until all processes have ended.
     pub(super) fn kill_by(&self, plan: &Plan) -> Instant {
         self.deadline.minus(plan.reserve())
     }
 
-    /// Waits until enough of the lease is left to start the command, and to end it.
+    /// Extends the lease until enough of it is left to start the command and to end it.
     pub(super) async fn freshen(&mut self, plan: &Plan) -> Result<(), Failure> {
         let start = clock::now();
         while plan.on_lost != OnLost::Warn && self.remaining() < plan.notice() + plan.reserve() {
@@ -233,7 +233,7 @@ impl Right {
         }
     }
 
-    /// The command says that it has failed: a later run repeats it.
+    /// Releases the claim, because the command has reported a failure: a later run repeats it.
     pub(super) async fn give_back(&mut self) -> Result<(), Error> {
         match self.claim.take() {
             Some(claim) => claim.release().await,
@@ -241,7 +241,7 @@ impl Right {
         }
     }
 
-    /// It is unknown what the command has done.
+    /// Leaves the claim, because the effect of the command is unknown.
     pub(super) async fn leave(&mut self) -> Result<(), Error> {
         match self.claim.take() {
             Some(claim) => claim.leave().await,

@@ -1,4 +1,4 @@
-//! The signals that fencepost gets, and passes on.
+//! The signals that fencepost gets and forwards.
 
 use std::{
     future::poll_fn,
@@ -16,8 +16,8 @@ pub(super) struct Signals {
     ignored: u64,
 }
 
-/// What fencepost leaves as it is: it cannot be caught, reports an error of fencepost, or is about its own children,
-/// pipes and terminal.
+/// The signals that fencepost does not forward: they cannot be caught, report an error of fencepost, or are about its
+/// own children, pipes and terminal.
 const OWN: [Signal; 13] = [
     Signal::SIGKILL,
     Signal::SIGSTOP,
@@ -34,11 +34,11 @@ const OWN: [Signal; 13] = [
     Signal::SIGTTOU,
 ];
 
-/// What does not end a process by default.
+/// The signals that do not end a process by default.
 const HARMLESS: [Signal; 4] = [Signal::SIGCONT, Signal::SIGTSTP, Signal::SIGURG, Signal::SIGWINCH];
 
 impl Signals {
-    /// Catches the signals that would end this process, except those that it ignores, as under `nohup`.
+    /// Catches the signals that would end this process, except signals that it ignores, for example under `nohup`.
     pub(super) fn of_the_end() -> io::Result<Self> {
         let mut signals = Self {
             streams: Vec::new(),
@@ -48,8 +48,9 @@ impl Signals {
         Ok(signals)
     }
 
-    /// Catches the others, too: there is a command that gets them. SIGCHLD reports that a child has stopped or ended. If
-    /// it were ignored, as some programs do that start others, no child's exit status would be known.
+    /// Also catches the other signals, because there is now a command that gets them. SIGCHLD reports that a child has
+    /// stopped or ended. Some programs start others with SIGCHLD ignored: then the exit status of a child would be
+    /// lost.
     pub(super) fn add_harmless(&mut self) -> io::Result<()> {
         self.add(|signal| HARMLESS.contains(&signal))?;
         self.catch(Signal::SIGCHLD)
@@ -65,8 +66,8 @@ impl Signals {
         Ok(())
     }
 
-    /// Catches one. A program that blocks signals in the thread in which it starts others passes this on to them, though
-    /// it means itself.
+    /// Catches one signal, and unblocks it: if a program starts fencepost in a thread that blocks signals, fencepost
+    /// inherits the blocked signals.
     fn catch(&mut self, each: Signal) -> io::Result<()> {
         let stream = signal(SignalKind::from_raw(each as i32))?;
         self.streams.push((each, stream));
@@ -112,11 +113,11 @@ pub(super) fn note_interrupt() {
     INTERRUPTED.store(true, Ordering::Relaxed);
 }
 
-/// Ends this process by SIGINT, if it has got that. A shell ends its script only if a program that was interrupted ends
-/// in this way; an exit code means that the program has handled the signal.
+/// Ends this process by SIGINT, if it has received SIGINT. A shell ends its script only if the interrupted program ends
+/// in this way. An exit code would mean that the program has handled the signal.
 pub(super) fn end_by_interrupt() {
     if INTERRUPTED.load(Ordering::Relaxed) {
-        // SAFETY: the default action is no function of this program.
+        // SAFETY: the default action is not a function of this program.
         let default = unsafe { nix::sys::signal::signal(Signal::SIGINT, SigHandler::SigDfl) };
         if default.is_ok() {
             let _ended = raise(Signal::SIGINT);
@@ -124,7 +125,8 @@ pub(super) fn end_by_interrupt() {
     }
 }
 
-/// The signals that this process ignores, one bit each. A handler would end this: the command would not ignore them.
+/// The signals that this process ignores, one bit each. fencepost must not catch these: the command inherits ignored
+/// signals, but not handlers.
 #[cfg(target_os = "linux")]
 fn ignored() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -133,7 +135,7 @@ fn ignored() -> u64 {
         .unwrap_or_default()
 }
 
-/// Other systems do not show it.
+/// Other systems do not report the ignored signals.
 #[cfg(not(target_os = "linux"))]
 fn ignored() -> u64 {
     0

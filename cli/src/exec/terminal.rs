@@ -1,4 +1,4 @@
-//! The terminal, which the command's group gets when it uses it.
+//! The terminal, which the command's group gets when the command uses it.
 
 use std::fs::{File, OpenOptions};
 
@@ -10,8 +10,9 @@ use nix::{
 /// The terminal that controls this process, if there is one.
 ///
 /// The command begins in the background, as a job of this process. So Ctrl-C and the other keys for signals still reach
-/// the programs beside fencepost: the script that runs it, and the rest of a pipeline. The kernel stops a command that
-/// reads the terminal in the background, and then it gets the terminal, if fencepost has it.
+/// the other programs of the job: the script that runs fencepost, and the rest of a pipeline. The kernel stops a
+/// command that reads the terminal in the background. If fencepost has the terminal, it then gives the terminal to the
+/// command.
 pub(super) struct Terminal {
     file: Option<File>,
     is_lent: bool,
@@ -27,12 +28,12 @@ impl Terminal {
         }
     }
 
-    /// Lets the kernel stop a command that uses the terminal, if this process has it. bash ignores these signals in
-    /// `$(…)`: a command that inherited this would get an error instead of the terminal.
+    /// Lets the kernel stop a command that uses the terminal, if this process has the terminal. bash ignores these
+    /// signals in `$(…)`. A command that also ignored them would get an error instead of the terminal.
     pub(super) fn let_it_stop_the_command(&self) {
         if self.is_here() {
             for each in [Signal::SIGTTIN, Signal::SIGTTOU] {
-                // SAFETY: the default action is no function of this program.
+                // SAFETY: the default action is not a function of this program.
                 let _before = unsafe { signal(each, SigHandler::SigDfl) };
             }
         }
@@ -75,7 +76,7 @@ impl Drop for Terminal {
 }
 
 fn give(terminal: &File, group: Pid) {
-    // A process of the background that changes the terminal's group is stopped, unless it blocks this signal.
+    // The kernel stops a background process that changes the terminal's group, unless the process blocks this signal.
     let mut block = SigSet::empty();
     block.add(Signal::SIGTTOU);
     let before = block.thread_swap_mask(SigmaskHow::SIG_BLOCK);

@@ -1,4 +1,4 @@
-//! Watching the command and its lock, until all processes of the command are dead.
+//! Watches the command and its lock until all processes of the command have ended.
 
 use std::{io, os::unix::process::ExitStatusExt as _, process::ExitStatus, time::Duration};
 
@@ -19,10 +19,10 @@ use super::{
     watchdog::Watchdog,
 };
 
-/// How the command has ended.
+/// The end of the command.
 pub(super) struct Ended {
     pub(super) status: ExitStatus,
-    /// Why fencepost has ended it, if it has.
+    /// The reason, if fencepost has ended the command.
     pub(super) why: Option<Why>,
 }
 
@@ -50,32 +50,32 @@ pub(super) struct Watch<'a> {
     stopped: Option<Stopped>,
 }
 
-/// Why the command is stopped.
+/// The reason why the command is stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stopped {
-    /// It used the terminal. It gets the terminal when fencepost has it: a shell does not report that it has put
-    /// fencepost in the foreground.
+    /// The command used the terminal. It gets the terminal as soon as fencepost has it. fencepost has to poll for this,
+    /// because a shell does not report that it puts fencepost in the foreground.
     ByTerminal,
-    /// By Ctrl-Z, for example.
+    /// A signal stopped the command: by Ctrl-Z, for example.
     BySignal,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Running,
-    /// The command has got SIGTERM, and gets SIGKILL at this moment at the latest.
+    /// fencepost has sent SIGTERM, and sends SIGKILL at this time at the latest.
     Ending {
         kill_at: Instant,
     },
     Killed,
 }
 
-/// The client renews leases in the background. This part of a lease is how old a known deadline may be.
+/// How often per lease fencepost reads the deadline, because the client renews the lease in the background.
 const LOOKS_PER_LEASE: u32 = 50;
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
-/// How often fencepost looks whether it is in the foreground again.
+/// How often fencepost checks whether it is in the foreground again.
 const LOOK_AT_TERMINAL: Duration = Duration::from_millis(100);
-/// How often a command that is to end is looked at.
+/// How often fencepost checks a command that has to end.
 const LOOK_AT_GROUP: Duration = Duration::from_millis(10);
 
 impl<'a> Watch<'a> {
@@ -108,7 +108,7 @@ impl<'a> Watch<'a> {
     pub(super) async fn until_dead(mut self, signals: &mut Signals) -> io::Result<Ended> {
         let mut status: Option<ExitStatus> = None;
         if cfg!(not(target_os = "linux")) {
-            // Other systems do not report that the command was stopped because it used the terminal.
+            // Other systems do not report that the command was stopped for its use of the terminal.
             let _lent = self.terminal.lend(self.group.id());
         }
         loop {
@@ -124,7 +124,7 @@ impl<'a> Watch<'a> {
                     watchdog.dismiss();
                 }
                 if self.terminal.take_back() && status.signal() == Some(Signal::SIGINT as i32) {
-                    // The programs beside fencepost have not got this Ctrl-C.
+                    // The other programs of the job have not received this Ctrl-C.
                     signals::note_interrupt();
                     let _sent = killpg(getpgrp(), Signal::SIGINT);
                 }
@@ -154,7 +154,7 @@ impl<'a> Watch<'a> {
             _ => {
                 self.group.signal(signal);
                 if self.stopped.is_some() && signals::ends(signal) {
-                    // A process that was stopped handles a signal only when it goes on.
+                    // A stopped process handles a signal only when it continues.
                     self.stopped = None;
                     self.group.signal(Signal::SIGCONT);
                 }
@@ -162,13 +162,13 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// A child of this process has stopped or ended.
+    /// Handles a child of this process that has stopped or ended.
     fn look_at_children(&mut self) {
         match self.group.stopped_by() {
             Some(Signal::SIGTTIN | Signal::SIGTTOU) => self.stopped = Some(Stopped::ByTerminal),
             Some(_) => {
                 self.stopped = Some(Stopped::BySignal);
-                // Ctrl-C reaches fencepost again.
+                // From now on, fencepost receives Ctrl-C again.
                 self.terminal.take_back();
             }
             None => {}
@@ -179,7 +179,7 @@ impl<'a> Watch<'a> {
         self.group.reap(self.watchdog.as_ref().and_then(Watchdog::id));
     }
 
-    /// Another process has ended the watchdog.
+    /// Starts a new watchdog, because another process has ended the old one.
     fn replace_watchdog(&mut self) {
         match Watchdog::start(self.group.mark()) {
             Ok(watchdog) => {
@@ -197,7 +197,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Writes to the watchdog when the command has to be dead.
+    /// Sends the watchdog the time of the SIGKILL.
     fn inform_watchdog(&mut self) {
         let kill_by = self.kill_by();
         if let (Some(watchdog), Some(kill_by)) = (&mut self.watchdog, kill_by) {
@@ -205,13 +205,13 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// When the command has to be dead, if a loss ends the command.
+    /// The latest time for SIGKILL, if a loss ends the command.
     fn kill_by(&self) -> Option<Instant> {
         let kept = self.plan.on_lost != OnLost::Warn;
         kept.then(|| self.right.kill_by(self.plan))
     }
 
-    /// Ends the command if that is due.
+    /// Ends the command if it is time to do so.
     fn decide(&mut self, has_ended: bool) {
         self.right.look();
         let now = clock::now();
@@ -236,7 +236,7 @@ impl<'a> Watch<'a> {
             }
         }
         if has_ended && self.is_left && self.stage == Stage::Running {
-            // What the command has left behind ends before the lock is released.
+            // Processes that outlive the command must end before the lock is released.
             self.end(now, self.plan.grace);
         }
         match self.stage {
@@ -246,7 +246,7 @@ impl<'a> Watch<'a> {
                 self.signal(Signal::SIGKILL);
                 self.stage = Stage::Killed;
             }
-            // A process may have left the group in the moment of the first one.
+            // A process may have left the group at the moment of the first SIGKILL.
             Stage::Killed if has_ended => self.signal(Signal::SIGKILL),
             _ => {}
         }
@@ -269,7 +269,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Says once that the command goes on without the lock.
+    /// Prints once that the command continues without the lock.
     fn warn(&mut self, reason: &'static str) {
         self.warned = true;
         self.report.lost(reason);
@@ -285,7 +285,7 @@ impl<'a> Watch<'a> {
         }
         if !grace.is_zero() {
             self.signal(Signal::SIGTERM);
-            // A process that was stopped ends only when it goes on.
+            // A stopped process ends only when it continues.
             self.signal(Signal::SIGCONT);
         }
         self.stage = Stage::Ending {
@@ -293,14 +293,14 @@ impl<'a> Watch<'a> {
         };
     }
 
-    /// Signals what is left of the command.
+    /// Sends a signal to the remaining processes of the command.
     fn signal(&self, signal: Signal) {
         if self.is_left {
             self.group.signal(signal);
         }
     }
 
-    /// How long nothing can be due.
+    /// How long the watch can sleep.
     fn pause(&self, has_ended: bool) -> Duration {
         if has_ended || self.stage != Stage::Running {
             return LOOK_AT_GROUP;

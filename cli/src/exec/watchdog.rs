@@ -1,7 +1,7 @@
 //! A second process that ends the command if fencepost itself is killed or stopped.
 //!
-//! fencepost writes the group and the moment at which it has to be dead to the watchdog's standard input, again after each
-//! renewal. The watchdog kills the command at that moment, or when its input ends without the word that all is over.
+//! fencepost writes the group and the time of its SIGKILL to the watchdog's standard input, and repeats this after each
+//! renewal. The watchdog kills the command at that time, or when its input ends without the word `over`.
 
 use std::{
     io::{self, BufRead as _, Write as _},
@@ -27,21 +27,21 @@ use super::elsewhere::{self, Mark};
 const COMMAND: &str = "watchdog";
 const OVER: &str = "over";
 const NO_GROUP: i32 = 0;
-/// Timers stand still while the computer sleeps, so the watchdog looks at the clock at least so often.
+/// Timers stop while the computer is suspended, so the watchdog reads the clock at least this often.
 const LONGEST_SLEEP: Duration = Duration::from_secs(1);
-/// The digits of a process and a moment, a space and the end of the line.
+/// The digits of a process and a time, a space and a newline.
 const LONGEST_LINE: usize = 10 + 1 + 20 + 1;
 
-/// The watchdog, as fencepost has it.
+/// fencepost's handle of the watchdog.
 pub(super) struct Watchdog {
     process: Child,
-    /// Not blocking: a watchdog that stands still does not stop fencepost.
+    /// Non-blocking: a stopped watchdog does not stop fencepost.
     input: UnixStream,
     reported: (Option<Pid>, u64),
 }
 
 impl Watchdog {
-    /// Starts the watchdog in a group of its own, which no terminal interrupts.
+    /// Starts the watchdog in a separate group, which gets no signals of the terminal.
     pub(super) fn start(mark: &Mark) -> io::Result<Self> {
         let (input, standard_input) = UnixStream::pair()?;
         input.set_nonblocking(true)?;
@@ -61,8 +61,8 @@ impl Watchdog {
         })
     }
 
-    /// Lets the command write its own group to the watchdog before it begins: the watchdog knows the group even if
-    /// fencepost is killed in this moment.
+    /// Lets the command write its group to the watchdog before it begins: so the watchdog knows the group even if
+    /// fencepost is killed at this moment.
     pub(super) fn watch_from_the_start(
         &mut self,
         command: &mut tokio::process::Command,
@@ -74,24 +74,25 @@ impl Watchdog {
         let announce = move || {
             let mut line = [0; LONGEST_LINE];
             let mut rest = &mut line[..];
-            // Another watchdog takes the place of one that has ended.
+            // If the watchdog has ended, fencepost replaces it later.
             if writeln!(rest, "{} {at}", getpid()).is_ok() {
                 let left = rest.len();
                 let _written = input.write(&line[..LONGEST_LINE - left]);
             }
             Ok(())
         };
-        // SAFETY: after the fork it neither allocates nor locks: it formats two numbers on the stack, and sends them.
+        // SAFETY: after the fork, this neither allocates nor locks: it formats two numbers on the stack, and sends
+        // them.
         unsafe { command.pre_exec(announce) };
         Ok(())
     }
 
-    /// Has the command killed so long from now, unless another call comes in time. `group` is none if only processes in
+    /// Sets the time when the watchdog kills the command; a later call moves it. `group` is `None` if only processes in
     /// other groups are left.
     pub(super) fn kill_in(&mut self, group: Option<Pid>, left: impl FnOnce() -> Duration) {
         let at = in_future(left);
         let (known, before) = self.reported;
-        // Moments of one lease differ by some microseconds.
+        // The times of one lease differ by some microseconds.
         if at.abs_diff(before) > 1000 || known != group {
             self.reported = (group, at);
             self.tell(&format!("{} {at}", group.map_or(NO_GROUP, Pid::as_raw)));
@@ -107,20 +108,20 @@ impl Watchdog {
         !matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// The command is dead. This waits for the watchdog: in a container, process 1 may not do so.
+    /// Ends the watchdog after the command, and waits for it, because process 1 of a container may not reap it.
     pub(super) fn dismiss(mut self) {
         self.tell(OVER);
         let _ended = self.process.kill();
         let _waited = self.process.wait();
     }
 
-    /// Without a watchdog, fencepost goes on alone.
+    /// Writes a line to the watchdog. If the watchdog has ended, fencepost continues without it.
     fn tell(&mut self, line: &str) {
         let _written = self.input.write_all(format!("{line}\n").as_bytes());
     }
 }
 
-/// The program to start, even if its file has been replaced.
+/// The program to start, even if its file was replaced.
 fn own_program() -> io::Result<std::path::PathBuf> {
     if cfg!(target_os = "linux") {
         Ok("/proc/self/exe".into())
@@ -138,7 +139,7 @@ fn now() -> u64 {
     clock_gettime(clock).map_or(0, |time| micros(time.into()))
 }
 
-/// The moment so long from now. The clock is read first: a pause in between makes the moment earlier, not later.
+/// The time after this duration. It reads the clock first: so a pause makes the time earlier, not later.
 fn in_future(left: impl FnOnce() -> Duration) -> u64 {
     let now = now();
     now.saturating_add(micros(left()))
@@ -148,7 +149,7 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// What the watchdog does.
+/// Runs the watchdog.
 pub(crate) fn run() {
     let (to, lines) = mpsc::channel();
     thread::spawn(move || {

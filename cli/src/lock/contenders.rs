@@ -1,4 +1,4 @@
-//! The contenders of a lock, as a table or JSON; and what an operator does about one of them.
+//! The contenders of a lock, as a table or JSON; and the commands that break or revoke one.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -21,7 +21,7 @@ Exit codes:
   3  refused by the server
   4  unavailable: no server has answered";
 
-/// What is to be seen of the contenders.
+/// The arguments of `contenders`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct List {
@@ -32,13 +32,13 @@ pub(crate) struct List {
     json: bool,
 }
 
-/// One of the contenders.
+/// The arguments of `break` and `revoke`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct One {
     #[command(flatten)]
     which: Which,
-    /// The contender's fence, as `fencepost contenders` shows it
+    /// The contender's fence, as shown by `fencepost contenders`
     #[arg(value_parser = fence)]
     fence: u64,
 }
@@ -49,7 +49,7 @@ fn fence(text: &str) -> Result<u64, &'static str> {
 }
 
 impl List {
-    /// Prints who holds and who waits.
+    /// Prints the holders and the waiters.
     pub(crate) async fn run(self, before: Option<String>) -> Result<(), Failure> {
         let opened = self.which.open(before)?;
         let on_redis = opened.on_redis;
@@ -66,14 +66,14 @@ impl List {
 }
 
 impl One {
-    /// Takes its place from a contender.
+    /// Removes a contender.
     pub(crate) async fn break_it(self, before: Option<String>) -> Result<(), Failure> {
         let (opened, found) = self.find(self.which.open(before)?).await?;
         let done = opened.lock.break_contender(&found).await;
         self.end(opened, done, "broken", &found).await
     }
 
-    /// Asks a contender for the lock.
+    /// Sends a contender a revocation request.
     pub(crate) async fn revoke(self, before: Option<String>) -> Result<(), Failure> {
         let opened = self.which.open(before)?;
         let lacks = match (opened.on_redis, self.which.of) {
@@ -99,7 +99,7 @@ impl One {
         }
     }
 
-    /// Closes the client, and prints what was done to the contender. A close that fails does not undo it.
+    /// Closes the client, and prints the effect on the contender, which stays even if the close fails.
     async fn end(
         &self,
         opened: Opened,
@@ -123,7 +123,7 @@ impl One {
     }
 }
 
-/// Redis stores no sessions and no ages, but leases.
+/// Makes the table. Redis stores no sessions and no ages, but leases.
 fn table(found: &[Found], on_redis: bool) -> Table {
     let mut table = Table::new();
     table.load_style(UTF8_FULL_CONDENSED);
@@ -154,7 +154,7 @@ fn table(found: &[Found], on_redis: bool) -> Table {
     table
 }
 
-/// How long it has held the lock or waited.
+/// How long the contender has held the lock or waited.
 pub(super) fn age(one: &Found) -> Duration {
     let since = one
         .since
@@ -162,7 +162,7 @@ pub(super) fn age(one: &Found) -> Duration {
     since.unwrap_or_default()
 }
 
-/// As exact as it is of use: clocks differ.
+/// A time with a useful precision: clocks differ.
 pub(super) fn spoken(time: Duration) -> String {
     match time.as_secs() {
         seconds @ 0..120 => format!("{seconds} s"),
@@ -175,7 +175,7 @@ pub(super) fn as_json(found: &Found) -> Value {
     let since = found
         .since
         .map(|since| millis(since.duration_since(UNIX_EPOCH).unwrap_or_default()));
-    // Whole numbers of 64 bits are strings in JSON: many readers round them.
+    // Integers of 64 bits are strings in JSON, because many readers round them.
     json!({
         "node": found.node,
         "holds": found.holds,

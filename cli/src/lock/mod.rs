@@ -1,4 +1,4 @@
-//! Inspections of a lock: who holds it and who waits; to ask one of them for the lock, or to take its place from it.
+//! Inspections of a lock: they list its holders and waiters, and revoke or break one of them.
 
 mod contenders;
 mod status;
@@ -17,18 +17,19 @@ use crate::{
 
 const NODE_PREFIX: &str = "node_";
 
-/// Which lock.
+/// The lock to inspect.
 #[derive(Args, Clone, Debug)]
 struct Which {
-    /// Where the lock is: zk://HOST:PORT/PREFIX or redis://HOST:PORT; by default the value of FENCEPOST_URL
+    /// The address of the lock's server: zk://HOST:PORT/PREFIX or redis://HOST:PORT; by default the value of
+    /// FENCEPOST_URL
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// The lock's name
     name: String,
-    /// What kind of lock it is; Redis has the kind mutex only
+    /// The kind of lock; Redis has only mutex
     #[arg(long, value_name = "KIND", default_value = "mutex")]
     of: Kind,
-    /// How many permits the semaphore has
+    /// The number of permits of the semaphore
     #[arg(long, value_name = "N", required_if_eq("of", "semaphore"))]
     permits: Option<u32>,
     /// The layout of the node names on ZooKeeper; curator by default
@@ -50,13 +51,13 @@ enum Kind {
 }
 
 impl Kind {
-    /// As `--of` takes it.
+    /// The kind as a value of `--of`.
     fn shown(self) -> String {
         let value = self.to_possible_value();
         value.map_or_else(String::new, |value| value.get_name().into())
     }
 
-    /// The kind whose contenders are inspected.
+    /// The core's kind of lock.
     const fn in_the_core(self) -> options::Kind {
         match self {
             Self::Mutex => options::Kind::Mutex,
@@ -79,12 +80,12 @@ enum Names {
 struct Opened {
     client: Client,
     lock: Lock,
-    /// Redis stores the holder alone, and other facts about it.
+    /// Redis stores only the holder, with other data.
     on_redis: bool,
 }
 
 impl Opened {
-    /// Lists the contenders, and closes the client. The list is right even if the close fails.
+    /// Lists the contenders, and closes the client. The list is valid even if the close fails.
     async fn contenders(self) -> Result<Vec<Found>, Error> {
         let found = self.lock.contenders().await;
         let _closed = self.client.close().await;
@@ -93,8 +94,8 @@ impl Opened {
 }
 
 impl Which {
-    /// Returns the address and its server. Fails for options with which the command would inspect another lock than the
-    /// user means, and for a kind that the server does not have.
+    /// Returns the address and its server. Fails for options that do not fit together, because the command would
+    /// inspect a different lock than the user intends; and for a kind that the server does not have.
     fn check(&self, before: Option<String>) -> Result<(String, Server), Failure> {
         if self.node_prefix.is_some() && self.layout != Some(Names::Plain) {
             return Err(Failure::usage(

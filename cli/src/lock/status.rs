@@ -1,4 +1,4 @@
-//! Whether a lock is held.
+//! The status of a lock: whether it is held.
 
 use clap::Args;
 use fencepost::Found;
@@ -18,7 +18,7 @@ Exit codes:
   3  refused by the server
   4  unavailable: no server has answered";
 
-/// What is to be seen of the lock.
+/// The arguments of `status`.
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Status {
@@ -27,13 +27,13 @@ pub(crate) struct Status {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Print nothing; use the exit code
+    /// Print nothing; only return the exit code
     #[arg(long, short, conflicts_with = "json")]
     quiet: bool,
 }
 
 impl Status {
-    /// Prints whether the lock is held, and by whom, and returns it.
+    /// Prints whether the lock is held, and its holders. Returns whether it is held.
     pub(crate) async fn run(self, before: Option<String>) -> Result<bool, Failure> {
         let opened = self.which.open(before)?;
         let on_redis = opened.on_redis;

@@ -1,4 +1,4 @@
-//! Giving an operation a result, and deleting a record.
+//! Sets the result of an operation, and deletes a record.
 
 use std::{
     fs::File,
@@ -36,7 +36,7 @@ fn guard(text: &str) -> Result<u64, &'static str> {
         .map_err(|_| "give the number that `fencepost record look` prints")
 }
 
-/// The result that an operation has had.
+/// The arguments of `record settle`: the result of an operation.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Settle {
     #[command(flatten)]
@@ -54,12 +54,12 @@ struct Given {
     /// The result
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     result: Option<String>,
-    /// The file that has the result; - is standard input
+    /// The file with the result; - means standard input
     #[arg(long, value_name = "FILE")]
     result_file: Option<PathBuf>,
 }
 
-/// Which record is to be deleted.
+/// The arguments of `record forget`: the record to delete.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Forget {
     #[command(flatten)]
@@ -94,12 +94,13 @@ impl Settle {
                 }
             }
         };
-        // It is stored, even if the close fails.
+        // The result is stored, even if the close fails.
         let _closed = client.close().await;
         self.seen.report(outcome)
     }
 
-    /// The operation has a result. A command that is repeated, because its answer was lost, finds its own.
+    /// Handles an operation that already has a result. If the reply to an earlier command was lost, a repeated command
+    /// finds its own result.
     fn had_before(&self, record: &Record, content: &Content) -> Result<&'static str, Failure> {
         if (record.tag.as_str(), record.result.as_slice()) == (content.tag(), content.bytes()) {
             return Ok("settled before");
@@ -125,7 +126,7 @@ impl Settle {
 }
 
 impl Given {
-    /// The result, and not much more of a file than a result may have.
+    /// The bytes of the result. From a file, it reads only a little more than the maximum size of a result.
     fn bytes(&self) -> Result<Vec<u8>, Failure> {
         let Some(file) = &self.result_file else {
             return Ok(self.result.clone().unwrap_or_default().into());
@@ -165,7 +166,7 @@ impl Forget {
 }
 
 impl Seen {
-    /// Fails if the record is not the one that the operator has seen.
+    /// Fails if the record is not the record that the operator has seen.
     fn check(&self, record: &Record) -> Result<(), Failure> {
         match record.guard() {
             guard if guard == self.guard => Ok(()),
@@ -176,7 +177,7 @@ impl Seen {
         }
     }
 
-    /// The failure of the change itself.
+    /// Explains a failure of the change itself.
     fn explained(&self, error: Error) -> Failure {
         match &error {
             Error::Refused(refused) if refused.reason() == Refusal::RecordChanged => {

@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 
 use crate::output::is_visible;
 
-/// How many characters of a row of base64: a terminal's usual width.
+/// The number of characters in a row of base64, for the usual width of a terminal.
 const ROW: usize = 76;
 
 /// A result as text, if it is text.
@@ -15,7 +15,7 @@ pub(super) enum Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
-    /// For JSON, which writes control characters as escapes.
+    /// The form for JSON, which writes control characters as escapes.
     pub(super) fn of(result: &'a [u8]) -> Self {
         match str::from_utf8(result) {
             Ok(text) => Self::Text(text),
@@ -23,7 +23,8 @@ impl<'a> Shown<'a> {
         }
     }
 
-    /// For a terminal: a text with characters that a terminal obeys is base64, too.
+    /// The form for a terminal: a text with characters that control a terminal is also shown as
+    /// base64.
     pub(super) fn on_terminal(result: &'a [u8]) -> Self {
         match Self::of(result) {
             Self::Text(text)

@@ -1,4 +1,4 @@
-//! Printing a record.
+//! Prints a record.
 
 use std::{
     fmt::Write as _,
@@ -18,7 +18,7 @@ use crate::{
     output::{on_one_line, print, print_bytes},
 };
 
-/// What is to be seen of a record.
+/// The arguments of `record look`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Look {
     #[command(flatten)]
@@ -26,7 +26,7 @@ pub(super) struct Look {
     /// Print JSON
     #[arg(long)]
     json: bool,
-    /// Write the bytes of the result to this file; - is standard output, and nothing else is printed then
+    /// Write the bytes of the result to this file; - means standard output, without any other output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -41,7 +41,7 @@ impl Look {
         }
         let (client, operations) = self.which.open(url)?;
         let looked = operations.look(&self.which.key).await;
-        // The record is there, even if the close fails.
+        // The record is valid, even if the close fails.
         let _closed = client.close().await;
         let Some(record) = looked? else {
             if self.json {
@@ -71,7 +71,7 @@ impl Look {
     fn as_text(&self, record: &Record, lease: Lease, now: u64) -> String {
         let mut text = String::new();
         let mut row = |name: &str, value: &str| {
-            // A String takes every text.
+            // A write to a String never fails.
             let _written = writeln!(text, "{name:<12} {value}");
         };
         row("scope", &on_one_line(&self.which.scope));
@@ -146,7 +146,7 @@ impl Look {
         let (lease_end, lease_left) = match lease {
             Lease::None => (some(record.lease_end), None),
             Lease::Ended => (None, Some(0)),
-            // For a reader that compares it with 0.
+            // A positive number, for readers that compare it with 0.
             Lease::OfSession => (None, Some(1)),
             Lease::Until(end) => (Some(end), Some(end.saturating_sub(now))),
         };
@@ -175,15 +175,15 @@ impl Look {
     }
 }
 
-/// How long the lease of the attempt lasts.
+/// The lease of the attempt.
 #[derive(Clone, Copy, Debug)]
 enum Lease {
-    /// No attempt runs.
+    /// No attempt is running.
     None,
     Ended,
-    /// As long as the session of its process: no server says how long.
+    /// The lease lasts as long as the session of the attempt's client: the server does not report its end.
     OfSession,
-    /// A moment by the server's clock.
+    /// The lease ends at this time by the server's clock.
     Until(u64),
 }
 
@@ -206,7 +206,7 @@ fn result_of(record: &Record) -> Option<&[u8]> {
     }
 }
 
-/// A number, of which 0 stands for none.
+/// A number; `None` for 0.
 fn some(number: u64) -> Option<u64> {
     (number > 0).then_some(number)
 }
@@ -217,7 +217,7 @@ fn now() -> u64 {
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A moment by the server's clock, and how far it is away by this computer's.
+/// A time by the server's clock, and its distance from now by this computer's clock.
 fn moment(at: u64, now: u64) -> String {
     let when = i64::try_from(at)
         .ok()
@@ -229,7 +229,7 @@ fn moment(at: u64, now: u64) -> String {
     }
 }
 
-/// A length of time. From a minute on, without parts of seconds.
+/// A length of time. From one minute on, without fractions of a second.
 fn length(millis: u64) -> String {
     let millis = if millis >= 60_000 {
         millis - millis % 1000
@@ -258,7 +258,7 @@ mod tests {
             moment(1_795_000_000_000, 1_795_000_725_800),
             "ended 2026-11-18T11:06:40Z, 12m 5s ago"
         );
-        // The greatest number of a record is no date.
+        // The greatest number in a record is not a date.
         assert_eq!(
             moment((1 << 53) - 1, 1_795_000_000_000).split(',').next(),
             Some("until 9007199254740991 ms after 1970")

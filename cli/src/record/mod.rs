@@ -1,4 +1,5 @@
-//! The records of idempotent operations: an operator looks at one, gives it a result, or deletes it; or sweeps a scope.
+//! The records of idempotent operations: an operator prints a record, sets its result, or deletes it; or sweeps a
+//! scope.
 
 mod change;
 mod content;
@@ -28,7 +29,8 @@ Exit codes:
 #[derive(Args, Clone, Debug)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Arguments {
-    /// Where the records are: redis://HOST:PORT or zk://HOST:PORT/PREFIX; by default the value of FENCEPOST_URL
+    /// The address of the records' server: redis://HOST:PORT or zk://HOST:PORT/PREFIX; by default the value of
+    /// FENCEPOST_URL
     #[arg(long, value_name = "URL", global = true)]
     url: Option<String>,
     #[command(subcommand)]
@@ -40,7 +42,7 @@ enum Step {
     /// Print the record of an operation
     #[command(after_help = EXIT_CODES)]
     Look(look::Look),
-    /// Store the result that an operation had; it never replaces a result
+    /// Store the result of an operation; this never replaces a result
     #[command(after_help = EXIT_CODES)]
     Settle(change::Settle),
     /// Delete the record of an operation, so that the operation can run
@@ -51,7 +53,7 @@ enum Step {
     Sweep(sweep::Sweep),
 }
 
-/// Which operation.
+/// The operation.
 #[derive(Args, Clone, Debug)]
 struct Which {
     /// The scope, as in client.idempotency(SCOPE)
@@ -60,7 +62,7 @@ struct Which {
     key: String,
 }
 
-/// Runs one of the steps. `before` is the address that was given before the command's name.
+/// Runs one of the commands. `before` is the address before the command's name.
 pub(crate) async fn run(arguments: Arguments, before: Option<String>) -> ExitCode {
     let done = async {
         let (url, _) = address(before, arguments.url).map_err(Failure::usage)?;
@@ -74,7 +76,7 @@ pub(crate) async fn run(arguments: Arguments, before: Option<String>) -> ExitCod
     Failure::end(done.await)
 }
 
-/// Says where a missing guard is to be found.
+/// Adds to the error where the user finds a missing guard.
 pub(crate) fn explained(mut error: clap::Error) -> clap::Error {
     let missing = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::Strings(missing)) if error.kind() == ErrorKind::MissingRequiredArgument => missing,
@@ -93,7 +95,7 @@ impl Which {
         open(url, &self.scope)
     }
 
-    /// There is no record.
+    /// The failure if there is no record.
     fn missing(&self) -> Failure {
         Failure::missing(format!(
             "there is no record of {self}: it was never claimed, or it was released or forgotten, or its retention has ended"

@@ -1,11 +1,11 @@
-//! Deleting what no request of a scope would miss.
+//! Deletes the records of a scope that are no longer needed.
 
 use clap::Args;
 use serde_json::json;
 
 use crate::{failure::Failure, output::print, scope::open};
 
-/// Which scope.
+/// The arguments of `record sweep`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct Sweep {
     /// The scope, as in client.idempotency(SCOPE)
@@ -19,7 +19,7 @@ impl Sweep {
     pub(super) async fn run(self, url: &str) -> Result<(), Failure> {
         let (client, operations) = open(url, &self.scope)?;
         let deleted = operations.sweep().await;
-        // They are deleted, even if the close fails.
+        // The records are deleted, even if the close fails.
         let _closed = client.close().await;
         let deleted = deleted?;
         let text = if self.json {

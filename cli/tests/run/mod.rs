@@ -13,7 +13,8 @@ pub(crate) fn fencepost(arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// A demo that shows what it should: oversold without the lock, exactly the stock with it, fences in order.
+/// Runs a demo that has to show the expected result: too many sales without the lock, exactly the stock with it, and
+/// fences in order.
 pub(crate) fn convinces(arguments: &[&str]) -> Value {
     let output = fencepost(&[&["demo", "--json"], arguments].concat());
     let errors = String::from_utf8_lossy(&output.stderr);

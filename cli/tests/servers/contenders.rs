@@ -1,4 +1,4 @@
-//! An operator's look at a lock.
+//! The commands for operators of a lock.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ fn redis() -> String {
     crate::url("redis", "FENCEPOST_REDIS")
 }
 
-/// What a command that has to go well prints.
+/// The output of a command that has to succeed.
 fn prints(arguments: &[&str]) -> String {
     let output = fencepost(arguments);
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -211,7 +211,7 @@ fn what_makes_no_sense_is_refused() {
     }
 }
 
-/// A command that fails, with this exit code and this word.
+/// Runs a command that has to fail with this exit code and this word.
 fn refused(arguments: &[&str], code: i32, word: &str) {
     let output = fencepost(arguments);
     assert_eq!(output.status.code(), Some(code), "{arguments:?}");
@@ -237,7 +237,7 @@ fn a_reader_that_has_gone_is_no_error() {
     assert!(status.success(), "{status}");
 }
 
-/// What `status` prints, and its exit code.
+/// The exit code and the output of `status`.
 fn status(url: &str, name: &str, more: &[&str]) -> (Option<i32>, String) {
     let output = fencepost(&[&["status", "--url", url, name], more].concat());
     (output.status.code(), String::from_utf8(output.stdout).unwrap())

@@ -100,7 +100,7 @@ fn the_command_finds_its_lock_in_its_environment(url: &str) {
     assert_eq!(report["fence"], words[1]);
     let [deadline, now] = [words[2], words[3]].map(|text| text.parse::<u64>().unwrap());
     assert!((now..now + 20_000).contains(&deadline), "{shown}");
-    // No shell has read the arguments.
+    // No shell has interpreted the arguments.
     assert_eq!(words[4], "$HOME *; exit");
     for (member, value) in [
         ("lock", json!(name)),
@@ -142,7 +142,7 @@ fn one_that_does_not_get_the_lock_runs_nothing(url: &str) {
         );
         assert_eq!(run.code, Some(code), "{run:?}");
         assert_eq!(run.last["outcome"], "not-acquired");
-        // cron would send a mail about a line, although 0 says that nothing is wrong.
+        // With 0, there is no error, and cron would send a mail for each line.
         assert_eq!(run.stderr.lines().count(), usize::from(code != 0), "{run:?}");
         assert_eq!(run.stderr.contains(&name), code != 0, "{run:?}");
     }
@@ -177,7 +177,8 @@ fn a_signal_while_waiting_leaves_the_queue(url: &str) {
 
 fn signals_go_to_the_whole_group(url: &str) {
     let (name, log) = (unique(), Log::new());
-    // The shell and its child both write what they get; `wait` goes on after a signal.
+    // The shell and its child both write the signals that they get; `wait` continues after a
+    // signal.
     let script = format!(
         r#"log={}
         (trap 'echo child got usr1 >> $log' USR1; trap 'echo child got hup >> $log; exit' HUP
@@ -204,7 +205,7 @@ fn signals_go_to_the_whole_group(url: &str) {
 
 fn what_the_command_leaves_behind_ends_before_the_release(url: &str) {
     let (name, log) = (unique(), Log::new());
-    // A grandchild that does not obey SIGTERM, and that the command does not wait for.
+    // A grandchild that ignores SIGTERM. The command does not wait for it.
     let script = format!(
         "(trap '' TERM; echo ready >> {0}; while :; do sleep 0.01; done) & while ! grep -q ready {0}; do sleep 0.01; done; exit 4",
         log.path()
@@ -267,7 +268,7 @@ fn an_operation_runs_once(url: &str) {
             run.last["outcome"].as_str().unwrap().to_owned(),
         )
     };
-    // A failure gives the key back.
+    // After a failure, the key can be claimed again.
     std::fs::write(&code, "3").unwrap();
     assert_eq!(run("monday"), (3, "exited".into()));
     // A success is stored.
@@ -275,7 +276,7 @@ fn an_operation_runs_once(url: &str) {
     assert_eq!(run("monday"), (0, "exited".into()));
     assert_eq!(run("monday"), (0, "replayed".into()));
     std::fs::remove_file(&code).unwrap();
-    // A signal leaves it unknown, and the next run takes over.
+    // After a signal, the outcome is unknown, and the next run takes over.
     let script = script.replace("exit", "kill -KILL $$; exit");
     for _ in 0..2 {
         let killed = finish(url, &["--once", "tuesday", &name, "--", "sh", "-c", &script]);
@@ -285,7 +286,7 @@ fn an_operation_runs_once(url: &str) {
         log.lines(),
         ["monday 0", "monday 0", "tuesday 0", "tuesday 1"].map(String::from)
     );
-    // One key stands for one command.
+    // A key is for one command only.
     let other = finish(url, &["--once", "monday", &name, "--", "true"]);
     assert_eq!(other.code, Some(65), "{other:?}");
     assert!(other.stderr.contains("mismatch"), "{other:?}");
@@ -325,7 +326,7 @@ fn readers_share_and_permits_are_limited() {
     );
 }
 
-/// The command complains about a report that it cannot write, if nothing worse has happened.
+/// The command reports that it cannot write the report, if there is no worse error.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_standard_output_that_is_full_or_closed() {
@@ -338,7 +339,7 @@ fn a_standard_output_that_is_full_or_closed() {
         assert!(run.stderr.lines().count() <= 1, "{run:?}");
         assert_eq!(run.stderr.contains("standard output"), code == 74, "{run:?}");
     }
-    // A pipe without a reader: that is no error.
+    // A pipe without a reader is not an error.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let run = Run::start_with(&url, &["--json", &name, "--", "true"], writer.into()).finish();

@@ -1,5 +1,4 @@
-//! `fencepost exec` whose parent has blocked signals: a program inherits that, as when a thread that blocks all signals
-//! starts it.
+//! `fencepost exec` whose parent blocks signals: a program inherits the blocked signals of the thread that starts it.
 
 use std::{
     io::{BufRead as _, BufReader},
@@ -77,7 +76,7 @@ fn watchdog_of(run: &Child) -> Option<Pid> {
     Some(Pid::from_raw(pid.parse().unwrap()))
 }
 
-/// By SIGCHLD, fencepost learns that its watchdog has ended.
+/// fencepost detects the end of its watchdog by SIGCHLD.
 #[cfg(target_os = "linux")]
 #[test]
 fn another_watchdog_is_started() {

@@ -1,4 +1,4 @@
-//! `fencepost exec` whose command has processes in other groups, as `timeout` and shells with job control make them.
+//! `fencepost exec` whose command has processes in other groups, which `timeout` and shells with job control make.
 
 use std::{thread::sleep, time::Duration};
 
@@ -16,8 +16,8 @@ fn redis() -> String {
 /// How scripts start a process in another group. Interactive shells have job control, too.
 const ELSEWHERE: [&str; 2] = ["timeout 600 sh -c", "set -m; sh -c"];
 
-/// A script whose child is in another group. The child writes its process id, then obeys no SIGTERM but writes that it
-/// got it, and ends only if it is killed, or after SIGTERM if it `obeys`.
+/// A script whose child is in another group. The child writes its process id. When it gets SIGTERM, it writes that, and
+/// ends only if it `obeys`. Otherwise it runs until it is killed.
 fn script(log: &Log, how: &str, obeys: bool) -> String {
     let path = log.path();
     let after = if obeys { "; exit" } else { "" };
@@ -27,19 +27,19 @@ fn script(log: &Log, how: &str, obeys: bool) -> String {
     )
 }
 
-/// The child, when it has written its id.
+/// Returns the child, after it has written its id.
 fn child(log: &Log) -> Pid {
     log.until(|lines| !lines.is_empty());
     Pid::from_raw(log.lines()[0].parse().unwrap())
 }
 
-/// Whether a process has not ended. One that has may be in the table until its parent looks.
+/// Whether a process still runs. An ended process may stay in the table until its parent waits for it.
 fn runs(process: Pid) -> bool {
     std::fs::read_to_string(format!("/proc/{process}/stat"))
         .is_ok_and(|line| !line.rsplit(')').next().unwrap().starts_with(" Z"))
 }
 
-/// The child has ended before the end of the run, and got the signal so often.
+/// Checks that the child ended before the end of the run, and whether it got the signal.
 fn has_ended(log: &Log, finished: &Finished, got: bool) {
     let process = child(log);
     let is_left = runs(process);
@@ -91,7 +91,7 @@ fn the_longest_time_ends_other_groups() {
     }
 }
 
-/// The watchdog ends them.
+/// The watchdog ends the other groups.
 #[test]
 fn other_groups_end_if_fencepost_is_killed() {
     for how in ELSEWHERE {
@@ -116,7 +116,7 @@ fn other_groups_end_if_fencepost_is_killed() {
     }
 }
 
-/// A session of its own is the way out.
+/// A process in a new session is not a part of the command.
 #[test]
 fn a_process_in_another_session_goes_on() {
     let (name, log) = (unique(), Log::new());
@@ -130,7 +130,7 @@ fn a_process_in_another_session_goes_on() {
     kill(child(&log), Signal::SIGKILL).unwrap();
 }
 
-/// What runs beside fencepost is in its session, too. It may even be a child of fencepost.
+/// Other programs in fencepost's session are not a part of the command, even if they are children of fencepost.
 #[test]
 fn what_the_command_has_not_started_goes_on() {
     let (name, log) = (unique(), Log::new());
@@ -174,7 +174,7 @@ fn the_command_of_an_inner_exec_gets_a_signal_once() {
     run.signal(Signal::SIGTERM);
     let finished = run.finish();
     assert_eq!(finished.code, Some(6), "{finished:?}");
-    // Neither watchdog has got the signal.
+    // Neither watchdog got the signal.
     assert!(!finished.stderr.contains("watchdog"), "{finished:?}");
     let got = log.lines().iter().filter(|line| *line == "got").count();
     assert_eq!(got, 1, "{:?}", log.lines());

@@ -1,7 +1,7 @@
-//! `fencepost exec` whose lock is lost: the whole command is dead before the next holder is granted.
+//! `fencepost exec` whose lock is lost: the whole command has ended before the next holder gets the lock.
 //!
-//! The commands of both holders write to one log. All that the first one's processes write has to stand before the first
-//! line of the second one's.
+//! The commands of both holders write to one log. All lines of the first command must come before the first line of the
+//! second one.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::exec_run::{Log, Run, is_alive, unique};
 
-/// Has the servers' keeper do something.
+/// Sends an order to the program that runs the servers.
 fn order(line: &str) -> Value {
     let mut control = TcpStream::connect(crate::variable("FENCEPOST_SERVERS")).unwrap();
     control.write_all(format!("{line}\n").as_bytes()).unwrap();
@@ -67,7 +67,7 @@ impl Race {
         let opened = order(&format!("proxy {}", server.name()));
         let proxy = opened["id"].to_string().replace('"', "");
         let url = server.url(opened["address"].as_str().unwrap());
-        // None obeys SIGTERM. `timeout` puts its child into another group.
+        // All ignore SIGTERM. `timeout` puts its child into another group.
         let elsewhere = if cfg!(target_os = "linux") {
             "timeout 600 sh -c"
         } else {
@@ -108,13 +108,13 @@ impl Race {
         }
     }
 
-    /// The first holder's server does not answer any more.
+    /// From now on, the first holder's server does not reply.
     fn cut(&self) {
         order(&format!("proxy-hold {}", self.proxy));
     }
 
-    /// Waits for the second holder. Returns the first run, whether it has written after that grant, and the log, which is
-    /// deleted when it is dropped.
+    /// Waits for the second holder. Returns the first run, whether it wrote to the log after the second grant, and the
+    /// log, which is deleted when it is dropped.
     fn end(self) -> (Run, bool, Log) {
         let second = self.second.finish();
         assert_eq!(second.code, Some(0), "{second:?}");
@@ -163,7 +163,7 @@ fn zookeeper_does_not_answer() {
     an_unreachable_server(Server::ZooKeeper, &[]);
 }
 
-/// Without the end of the command, the log shows what the other tests deny.
+/// If fencepost does not end the command, the log has late lines. So the other tests can detect them.
 #[test]
 fn a_command_that_is_only_warned_goes_on_beside_the_next_holder() {
     let race = Race::begin(Server::Redis, &["--on-lost", "warn"]);
@@ -194,7 +194,7 @@ fn fencepost_itself_was_killed() {
     race.first.signal(Signal::SIGKILL);
     let (first, late, _) = race.end();
     let group = first.group.unwrap();
-    // The descriptor for events ends with the last process that has it: the watchdog has done its work.
+    // The descriptor for events is closed when the last process has ended, so the watchdog has done its work.
     first.gone();
     assert!(!late && !is_alive(group));
 }
@@ -222,7 +222,7 @@ fn fencepost_itself_was_stopped_on_zookeeper() {
     fencepost_itself_was_stopped(Server::ZooKeeper);
 }
 
-/// An operator breaks the lock, and the next holder is granted before the first one's client can know.
+/// An operator breaks the lock, and the next holder gets it before the first holder's client can detect the break.
 #[test]
 fn a_lock_that_was_broken() {
     let server = Server::ZooKeeper;
@@ -238,7 +238,7 @@ fn a_lock_that_was_broken() {
     assert_eq!(finished.last["signal"], 15, "{finished:?}");
 }
 
-/// The server has said that another run holds the lock, and is lost before the end of `--wait`.
+/// The server has replied that another run holds the lock, and then stops replying before the end of `--wait`.
 #[test]
 fn a_server_that_is_lost_while_fencepost_waits() {
     let (server, name) = (Server::Redis, unique());
@@ -248,7 +248,7 @@ fn a_server_that_is_lost_while_fencepost_waits() {
     let proxy = opened["id"].to_string().replace('"', "");
     let url = server.url(opened["address"].as_str().unwrap());
     let waiter = Run::start(&url, &["--wait", "3s", "-E", "0", &name, "--", "true"]);
-    // A client subscribes when it has the answer.
+    // A client subscribes after it has the reply.
     while order(&format!("proxy-count {proxy}"))["by_kind"]["SUBSCRIBE"].is_null() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }

@@ -1,4 +1,4 @@
-//! Starting `fencepost exec`, and looking at what it does.
+//! Starts `fencepost exec`, and reads its events and output.
 
 use std::{
     fs::File,
@@ -31,7 +31,7 @@ pub(crate) struct Run {
     pub(crate) group: Option<Pid>,
 }
 
-/// How a run has ended.
+/// The end of a run.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) code: Option<i32>,
@@ -47,7 +47,7 @@ impl Run {
 
     pub(crate) fn start_with(url: &str, arguments: &[&str], stdout: Stdio) -> Self {
         let (events, status) = std::io::pipe().unwrap();
-        // The shell gets the pipe as its standard input, and hands it on as 9.
+        // The shell gets the pipe as its standard input, and passes it on as descriptor 9.
         let script = "exec \"$@\" 9>&0 </dev/null";
         let process = Command::new("sh")
             .args(["-c", script, "sh", env!("CARGO_BIN_EXE_fencepost"), "exec"])
@@ -94,7 +94,7 @@ impl Run {
         let last = self.until("end");
         let output = self.process.wait_with_output().unwrap();
         Finished {
-            // As a shell shows it.
+            // The exit code in the form of a shell.
             code: output
                 .status
                 .code()
@@ -123,7 +123,7 @@ pub(crate) fn is_alive(group: Pid) -> bool {
     killpg(group, None::<Signal>).is_ok()
 }
 
-/// No step takes so long, however busy the machine is.
+/// The limit for every step, also on a busy machine.
 const LIMIT: Duration = Duration::from_secs(60);
 
 pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
@@ -134,7 +134,7 @@ pub(crate) fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
     }
 }
 
-/// A file that several commands append lines to.
+/// A file to which several commands append lines.
 pub(crate) struct Log(PathBuf);
 
 impl Log {
@@ -153,7 +153,7 @@ impl Log {
         text.lines().map(Into::into).collect()
     }
 
-    /// Waits until the lines are so.
+    /// Waits until a condition of the lines is true.
     pub(crate) fn until(&self, so: impl Fn(&[String]) -> bool) {
         for _ in 0..6000 {
             if so(&self.lines()) {

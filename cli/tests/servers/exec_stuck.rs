@@ -1,4 +1,4 @@
-//! `fencepost exec` whose reader stands still, and one that is killed before it can watch.
+//! `fencepost exec` whose reader does not read, and `exec` that is killed before it can watch.
 
 use std::process::{Command, Stdio};
 
@@ -15,7 +15,7 @@ fn exec(arguments: &[&str]) -> Command {
     command
 }
 
-/// The command fills the pipe of its standard error, which is fencepost's, too. A log shipper has stopped reading it.
+/// The command fills the pipe of its standard error, which fencepost shares. The reader of the pipe has stopped.
 #[test]
 fn a_reader_that_stands_still_does_not_keep_the_lock() {
     let name = unique();
@@ -31,7 +31,7 @@ fn a_reader_that_stands_still_does_not_keep_the_lock() {
     assert_eq!(next.code, Some(0), "{next:?}");
 }
 
-/// The command kills fencepost before anything else: the watchdog knows the group already.
+/// The command kills fencepost at once: the watchdog already knows the group.
 #[test]
 fn a_command_ends_whose_fencepost_is_killed_at_once() {
     let log = Log::new();

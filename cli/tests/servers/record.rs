@@ -1,4 +1,4 @@
-//! An operator's look at the record of an operation, and what the operator does with it.
+//! The commands for operators of records.
 
 use std::{
     io::Write as _,
@@ -90,7 +90,7 @@ impl Operation {
         fencepost(&self.arguments(step, others))
     }
 
-    /// What a command prints that has to go well.
+    /// The output of a command that has to succeed.
     pub(crate) fn prints(&self, step: &str, others: &[&str]) -> String {
         let output = self.run(step, others);
         let errors = String::from_utf8_lossy(&output.stderr);
@@ -162,7 +162,7 @@ async fn an_operator_looks_settles_and_forgets(url: String) {
     );
     let left = seen["lease_left_ms"].as_u64().unwrap();
     assert!((1..=30_000).contains(&left), "{left}");
-    // ZooKeeper does not say when a lease ends that lasts as long as a session.
+    // ZooKeeper does not report the end of a lease that lasts as long as a session.
     let is_known = !operation.url.starts_with("zk:");
     assert_eq!(seen["lease_end_ms"].is_u64(), is_known, "{seen}");
     let text = operation.prints("look", &[]);
@@ -201,7 +201,7 @@ async fn an_operator_looks_settles_and_forgets(url: String) {
         .unwrap();
     assert_eq!(value, "receipt 1");
 
-    // Its answer was lost, for example.
+    // The reply was lost, for example.
     assert!(
         operation
             .prints("settle", &result)

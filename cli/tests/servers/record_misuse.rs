@@ -1,4 +1,4 @@
-//! What `record` refuses, and what it says then.
+//! The errors of `record`.
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -46,7 +46,7 @@ async fn a_result_has_to_be_what_its_tag_says() {
     assert!(line.contains("255 bytes"), "{line}");
 }
 
-/// One command in Redis's inline form; its answer.
+/// Sends one command in Redis's inline form, and returns the reply.
 fn redis(command: &str) -> String {
     let mut stream = TcpStream::connect(std::env::var("FENCEPOST_REDIS").unwrap()).unwrap();
     stream.write_all(format!("{command}\r\n").as_bytes()).unwrap();

@@ -1,4 +1,4 @@
-"""``fencepost exec`` on a terminal, and beside other processes: what shells and their users see."""
+"""``fencepost exec`` on a terminal and together with other processes, as shells and their users see it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
 COMMAND = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "fencepost"
-#: Bounds every wait.
+#: The limit of every wait.
 LIMIT = 30.0
 PROMPT = "ready> "
 
 
 class Terminal:
-    """An interactive shell with job control, on a terminal of its own."""
+    """An interactive shell with job control, on a new terminal."""
 
     def __init__(self, folder: Path) -> None:
         os.environ["FENCEPOST_URL"] = f"redis://{os.environ['FENCEPOST_REDIS']}"
@@ -38,12 +38,12 @@ class Terminal:
         self.until(re.escape(PROMPT))
 
     def type(self, text: str) -> None:
-        """Types it; what was shown before does not count any more."""
+        """Types a text, and clears the shown output."""
         self.shown = ""
         os.write(self._screen, text.encode())
 
     def until(self, pattern: str) -> str:
-        """Waits until the terminal shows this."""
+        """Waits until the terminal shows this pattern."""
         deadline = time.monotonic() + LIMIT
         while (found := re.search(pattern, self.shown)) is None:
             ready, _, _ = select.select([self._screen], [], [], max(0.0, deadline - time.monotonic()))
@@ -59,7 +59,7 @@ class Terminal:
             time.sleep(0.001)
 
     def close(self) -> None:
-        """Hangs up."""
+        """Closes the terminal."""
         os.close(self._screen)
         os.waitpid(self._process, 0)
 
@@ -71,7 +71,7 @@ def beside(*command: str) -> subprocess.Popen[str]:
 
 
 def runs(process: int) -> bool:
-    """Whether it has not ended. One that has may be in the table until its parent looks."""
+    """Whether a process still runs. An ended process may stay in the table until its parent waits for it."""
     try:
         line = Path(f"/proc/{process}/stat").read_text()
     except (FileNotFoundError, ProcessLookupError):
@@ -112,7 +112,7 @@ def test_a_command_reads_the_terminal_beside_a_pipe(terminal: Terminal, name: st
 
 
 def test_a_command_in_a_substitution_reads_the_terminal(terminal: Terminal, name: str) -> None:
-    """bash ignores the signals of the terminal there, and the command must not inherit this."""
+    """In ``$(…)``, bash ignores the signals of the terminal. The command must not inherit this."""
     terminal.type(f"x=$(fencepost exec {name} -- sh -c 'echo a''sks >&2; read x; echo $x'); echo got=$x\n")
     terminal.until("asks")
     terminal.type("hello\n")
@@ -229,7 +229,7 @@ def test_another_watchdog_takes_the_place_of_one_that_was_killed(terminal: Termi
         os.kill(int(found.stdout), signal.SIGKILL)
         assert "another one was started" in running.stderr.readline()
         running.kill()
-        # The second one kills the command, which would wait for its input.
+        # The second watchdog kills the command, which would wait for its input.
         assert running.stdout.read() == ""
 
 

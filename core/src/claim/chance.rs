@@ -1,4 +1,4 @@
-//! Chance by seed, for this module's tests.
+//! Random values from a seed, for this module's tests.
 
 use alloc::{string::String, vec::Vec};
 
@@ -38,7 +38,7 @@ impl Chance {
         bytes.collect()
     }
 
-    /// A text of a few letters that are likely to be confused.
+    /// A text of characters that have a special meaning, or that are easy to confuse.
     pub(super) fn text(&mut self, limit: usize) -> String {
         let letters = ['a', 'b', '/', '%', '2', 'F', '}', '{', ':', '.', ' ', 'ü', '🔒'];
         let length = self.below(limit);
@@ -62,7 +62,7 @@ impl Chance {
         }
     }
 
-    /// Any record that the table could make, and many more.
+    /// A random record: every record of the table is possible, and many others.
     pub(super) fn record(&mut self) -> Record {
         let state = self.pick(&[State::Issued, State::Running, State::Done, State::Value]);
         let mut record = Record::new(state, self.attempt());
@@ -87,7 +87,7 @@ impl Chance {
         record
     }
 
-    /// The bytes with a few of them changed, removed, repeated or added.
+    /// Damages the bytes: changes, removes, repeats or adds a few of them.
     pub(super) fn damage(&mut self, mut bytes: Vec<u8>) -> Vec<u8> {
         for _ in 0..=self.below(3) {
             let at = self.below(bytes.len().max(1));

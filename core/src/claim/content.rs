@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use crate::{ConfigError, text::shown};
 
-/// The longest result or value, in bytes. With all else it fits into a request to ZooKeeper (1 MiB).
+/// The longest result or value, in bytes. A request to ZooKeeper (1 MiB) has room for it and the rest of a record.
 pub const MAX_RESULT: usize = 1_000_000;
 /// The longest tag, in bytes.
 pub const MAX_TAG: usize = 255;
@@ -17,7 +17,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// A result and a text that says what it is.
+    /// A result, and a text that describes its format.
     ///
     /// # Errors
     /// [`ConfigError::InvalidOption`] for a result of more than [`MAX_RESULT`] bytes, and for a tag of more than

@@ -1,8 +1,8 @@
 //! A record as fields, and as bytes.
 //!
-//! Redis stores the fields in a hash, other servers store the bytes. Each record has one form only: the fields are in
-//! the order of [`NAMES`], a number has no leading zeros, and what is empty, zero or the default is left out. The
-//! decoder accepts nothing else.
+//! Redis stores the fields in a hash, other servers store the bytes. Each record has only one form: the fields are in
+//! the order of [`NAMES`], a number has no leading zeros, and fields that are empty, zero or the default are left out.
+//! The decoder rejects all other forms.
 //!
 //! ```text
 //!   fencepost-record:1⏎
@@ -11,7 +11,8 @@
 //!   lease:13:1795000000000⏎
 //! ```
 //!
-//! The first line alone is a record that was freed: no operation. (ZooKeeper cannot delete a record as cheaply.)
+//! The first line without fields is a freed record: there is no operation. (On ZooKeeper, it is cheaper to free a
+//! record than to delete it.)
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
@@ -41,7 +42,7 @@ pub const NAMES: [&str; 14] = [
 
 const HEAD: &[u8] = b"fencepost-record:1\n";
 
-/// The bytes of a record, or of no record. Numbers above [`MAX_NUMBER`] are stored as that.
+/// The bytes of a record, or of no record. A number above [`MAX_NUMBER`] is stored as `MAX_NUMBER`.
 #[must_use]
 pub fn encode(record: Option<&Record>) -> Vec<u8> {
     let mut bytes = HEAD.to_vec();
@@ -56,10 +57,10 @@ pub fn encode(record: Option<&Record>) -> Vec<u8> {
     bytes
 }
 
-/// The record that these bytes are, or `None` if they say that there is none.
+/// The record in these bytes, or `None` for a freed record.
 ///
 /// # Errors
-/// [`Corrupt`] for any other bytes than those that [`encode`] returns.
+/// [`Corrupt`] for bytes that [`encode`] never returns.
 pub fn decode(bytes: &[u8]) -> Result<Option<Record>, Corrupt> {
     let mut rest = bytes.strip_prefix(HEAD).ok_or(Corrupt)?;
     if rest.is_empty() {
@@ -79,7 +80,7 @@ pub fn decode(bytes: &[u8]) -> Result<Option<Record>, Corrupt> {
     from_fields(value).map(Some)
 }
 
-/// The value of a field, if the text begins with this field; and what follows.
+/// The value of a field, if the text begins with this field; and the rest of the text.
 fn take_field<'a>(name: &str, text: &'a [u8]) -> Result<(Option<&'a [u8]>, &'a [u8]), Corrupt> {
     let named = text.strip_prefix(name.as_bytes());
     let Some(rest) = named.and_then(|rest| rest.strip_prefix(b":")) else {
@@ -93,7 +94,7 @@ fn take_field<'a>(name: &str, text: &'a [u8]) -> Result<(Option<&'a [u8]>, &'a [
     Ok((Some(value), rest.strip_prefix(b"\n").ok_or(Corrupt)?))
 }
 
-/// The fields of a record that are not left out, in order.
+/// The fields of a record in order, without those that are left out.
 pub fn fields(record: &Record) -> impl Iterator<Item = (&'static str, Cow<'_, [u8]>)> {
     let number = |number: u64| match number {
         0 => Cow::default(),
@@ -229,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Whatever decodes is encoded to the same bytes: no two texts are one record.
+    /// If bytes can be decoded, the record is encoded to the same bytes. So no two texts are the same record.
     #[test]
     fn no_other_bytes_are_a_record() {
         let mut read = 0;
@@ -246,7 +247,7 @@ mod tests {
                 assert_eq!(encode(record.as_ref()), bytes, "seed {seed}");
             }
         }
-        // Many damages hit bytes that may have any value.
+        // Often the damage is in bytes that may have any value, so many damaged records can still be decoded.
         assert!(read > 1000, "{read}");
     }
 

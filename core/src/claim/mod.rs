@@ -1,4 +1,4 @@
-//! Idempotent operations: what is stored for one operation, under which name, and how a request changes it.
+//! Idempotent operations: the record of an operation, its name on the server, and the rules for requests.
 //!
 //! ```text
 //!   scope, key ──▶ name ──▶ what the server stores there ──▶ record ─┐
@@ -8,11 +8,11 @@
 //!
 //! - [`record`]: the state of one operation; [`form`]: its fields and its bytes, the same in all languages.
 //! - [`name`]: a server's name for a scope and a key.
-//! - [`request`]: what can be asked, and the answers.
+//! - [`request`]: the requests, and their answers.
 //! - [`table`]: the rules, as a pure function. Scripts on Redis implement the same rules.
 //!
 //! A claim is the right to run an operation, as a grant is the right to hold a lock. An operation may run more than
-//! once, if its policy permits a takeover; its result is stored once, and everyone who claims it later gets the result.
+//! once, if its policy permits a takeover. Its result is stored once, and every later claim gets this result.
 
 mod content;
 pub mod form;

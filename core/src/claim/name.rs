@@ -1,8 +1,8 @@
-//! The name of an operation: one injective function from a scope and a key to what a server calls it.
+//! The name of an operation on a server: a function of scope and key. Different operations never get the same name.
 //!
-//! Scope and key become parts in which only letters, digits and `-_.~@+=,:` stand for themselves. Every other byte is
-//! `%` and two hexadecimal digits, and so is a dot at the start. Therefore a part never contains a separator, and no
-//! server refuses it.
+//! Scope and key are encoded as parts of the name. Letters, digits and `-_.~@+=,:` are not changed. Every other byte
+//! becomes `%` and two hexadecimal digits, and so does a dot at the start. Therefore a part never contains a separator,
+//! and no server refuses it.
 
 use alloc::string::String;
 
@@ -24,10 +24,11 @@ pub struct Name {
 }
 
 impl Name {
-    /// The operation `key` in the scope `scope`. The scope says whose keys these are: the operation and the tenant.
+    /// The operation `key` in the scope `scope`. The scope separates the keys of different kinds of operations and of
+    /// different tenants.
     ///
     /// # Errors
-    /// [`ConfigError::InvalidOption`] for a scope or key that is empty or too long, or has a control character in it.
+    /// [`ConfigError::InvalidOption`] for a scope or key that is empty or too long, or contains a control character.
     pub fn new(scope: &str, key: &str) -> Result<Self, ConfigError> {
         check("scope", scope, MAX_SCOPE)?;
         check("key", key, MAX_KEY)?;
@@ -38,8 +39,8 @@ impl Name {
         })
     }
 
-    /// The key of the record on Redis. It is a hash tag, which the other keys of the operation share: a cluster
-    /// keeps them together.
+    /// The key of the record on Redis. It contains a hash tag, which the other keys of the operation share, so a
+    /// cluster stores all of them in one slot.
     #[must_use]
     pub fn redis_key(&self) -> String {
         ["fencepost:{", &self.scope, "/", &self.key, "}"].concat()
@@ -51,21 +52,21 @@ impl Name {
         self.redis_beside("gone", attempt)
     }
 
-    /// The key on Redis of the record of an update, by the id that the application gave it.
+    /// The key on Redis of the record of an update's id. The application chooses the id.
     #[must_use]
     pub fn redis_operation(&self, id: &UpdateId) -> String {
         self.redis_beside("operation", &id.0)
     }
 
-    /// The channel on Redis on which waiters receive the end of a claim.
+    /// The channel on Redis on which the server notifies waiters of the end of a claim.
     #[must_use]
     pub fn redis_channel(&self) -> String {
         [&self.redis_key(), ":ended"].concat()
     }
 
     /// A key for one step of the operation at another service, such as a payment provider: 32 hexadecimal digits, the
-    /// same for all attempts and in all languages. So a step that an earlier attempt has taken is not taken again, if
-    /// the other service is idempotent, too.
+    /// same for all attempts and in all languages. So a step that an earlier attempt has carried out is not carried out
+    /// again, if the other service is idempotent, too.
     #[must_use]
     pub fn derive(&self, step: &str) -> String {
         let text = [
@@ -85,8 +86,8 @@ impl Name {
         [&self.redis_key(), ":", what, ":", of].concat()
     }
 
-    /// The path of the record on ZooKeeper, below a prefix: `SCOPE/BB/KEY`. The buckets `BB`, 256 in a scope, keep
-    /// directories short.
+    /// The path of the record on ZooKeeper, below a prefix: `SCOPE/BB/KEY`. A scope has 256 buckets `BB`, so that
+    /// directories stay short.
     #[must_use]
     pub fn path(&self) -> String {
         [&self.scope, "/", &hex(self.bucket), "/", &self.key].concat()
@@ -107,7 +108,7 @@ pub fn scope_path(scope: &str) -> Result<String, ConfigError> {
 pub struct UpdateId(String);
 
 impl UpdateId {
-    /// The update that the application calls `id`.
+    /// The id of an update, which the application chooses.
     ///
     /// # Errors
     /// [`ConfigError::InvalidOption`], as for a key.
@@ -162,7 +163,7 @@ fn hex(byte: u8) -> String {
     [digit(byte >> 4), digit(byte & 15)].into_iter().collect()
 }
 
-/// A hash of the key (FNV-1a, folded), which never changes: records are found by it.
+/// A hash of the key (FNV-1a, folded). It must never change, because it is a part of the paths of stored records.
 fn bucket(key: &str) -> u8 {
     let hash = key.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
@@ -214,7 +215,7 @@ mod tests {
         );
     }
 
-    /// The part of a key of Redis that chooses its slot (the rule of Redis Cluster).
+    /// The part of a Redis key that determines its slot (the rule of Redis Cluster).
     fn slot_tag(key: &str) -> &str {
         let tag = key
             .split_once('{')

@@ -1,4 +1,4 @@
-//! What an answer means for the application, in any family.
+//! Converts answers to events and refusals for the application, for all families.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{AttemptId, Cause, Event, Loss, Refusal};
 
-/// The refusal that an answer is, to any request; `None` for the other answers.
+/// The refusal for an answer to any request; `None` if the answer is not a refusal.
 pub(crate) const fn refusal(answer: &Answer) -> Option<Refusal> {
     Some(match answer {
         Answer::InProgress { .. } => Refusal::InProgress,
@@ -24,7 +24,7 @@ pub(crate) const fn refusal(answer: &Answer) -> Option<Refusal> {
     })
 }
 
-/// Why the grant of a claim has ended.
+/// The loss to report for a claim whose grant has ended.
 pub(crate) const fn loss(lost: Lost) -> Loss {
     match lost {
         Lost::Gone => Loss::Deleted,
@@ -33,7 +33,8 @@ pub(crate) const fn loss(lost: Lost) -> Loss {
     }
 }
 
-/// What the answer to a single step means. Its attempt has stored what the step says.
+/// The event or the refusal for the answer to a single step. If the step succeeded, its attempt has stored the step's
+/// contents.
 pub(crate) fn of_step(answer: Answer, step: &Step, attempt: AttemptId) -> Result<Event, (Refusal, Cause)> {
     let stored = |state, content: Option<&Content>, version| {
         let mut record = Box::new(Record::new(state, attempt));
@@ -70,7 +71,7 @@ pub(crate) fn of_step(answer: Answer, step: &Step, attempt: AttemptId) -> Result
     }
 }
 
-/// What is stored when the completion of a claim has been confirmed.
+/// The event for a completed claim, with the stored record.
 pub(crate) fn completed(attempt: AttemptId, fence: crate::Fence, takeovers: u64, content: Content) -> Event {
     let mut record = Box::new(Record::new(State::Done, attempt));
     record.fence = fence;

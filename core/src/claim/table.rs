@@ -6,26 +6,27 @@
 //! | claim, other fingerprint or binding | as above | mismatch | mismatch | mismatch | mismatch |
 //! | renew | lost | lost | extended | extended | lost |
 //! | complete | lost | lost | done | done | own: done; else replayed |
-//! | release (*nothing happened*) | released | released | none or issued; after a takeover: lease over | same | lost |
+//! | release (*no effect*) | released | released | none or issued; after a takeover: lease over | same | lost |
 //! | leave (*outcome unknown*) | released | released | lease over | same | lost |
 //!
-//! - **A repeated request gets its answer again.** A claim finds its own attempt running, a completion finds it done,
-//!   and a release finds that the claim has ended.
-//! - **A release after a takeover frees nothing.** Nothing has happened in this attempt, but the outcome of the earlier
-//!   one is still unknown. So the record stays as after a leave, and the next claim counts one takeover more.
-//! - **Renew, complete, release and leave change nothing of another attempt**: they are lost, as superseded.
-//! - **The first claim's policy rules**, whatever later claims ask for.
-//! - **A mismatch precedes a replay, and a replay precedes in-progress.** An operation that differs never runs, and
-//!   no claim gets the result of another operation.
-//! - **The lease is not the retention.** A record whose retention is over counts as none.
-//! - **A claim that has ended stays ended.** Release and leave put up a tombstone for the attempt. A claim that arrives
-//!   later is given up, and a renewal is lost. (On Redis requests may overtake each other. A family that keeps their
-//!   order needs no tombstones.)
-//! - **A record that cannot be read stays as it is**, and nothing runs.
+//! - **A repeated request gets the same answer again.** A claim finds that its own attempt runs the operation, a
+//!   completion finds that the attempt has stored the result, and a release finds that the claim has ended.
+//! - **A release after a takeover does not free the operation.** This attempt had no effect, but the outcome of the
+//!   earlier attempt is still unknown. So the record stays as after a leave, and the next claim counts one more
+//!   takeover.
+//! - **Renew, complete, release and leave do not change the record of another attempt**: their answer is lost
+//!   (superseded).
+//! - **The policy of the first claim applies.** The policies of later claims are ignored.
+//! - **If several answers are possible, a mismatch comes before a replay, and a replay before in-progress.** So a
+//!   different operation never runs with this key, and no claim gets the result of another operation.
+//! - **A lease and a retention are independent.** A record whose retention has ended counts as none.
+//! - **An ended claim does not begin again.** Release and leave write a tombstone for the attempt. If a claim of the
+//!   attempt arrives later, its answer is given-up. If a renewal arrives later, its answer is lost. (On Redis, requests
+//!   may arrive in another order. A family that keeps the order of requests needs no tombstones.)
+//! - **A record that cannot be parsed is not changed**, and the operation does not run.
 //!
-//! Single steps that are not in the table, in one request each: *issue* (none becomes issued), *register* (a claim, and
-//! at once its completion), *update* (of a value, whose version is compared), and for operators *look*, *settle* and
-//! *forget*.
+//! Single steps are not in the table. Each is one request: *issue* (none becomes issued), *register* (a claim and its
+//! completion), *update* (of a value, if it has the expected version), and for operators *look*, *settle* and *forget*.
 
 mod decision;
 mod single_step;
@@ -77,8 +78,8 @@ pub fn decide(known: Known, request: &Request, now: ServerTime) -> Decision {
     }
 }
 
-/// Whether a sweep may delete what is stored, so that nothing changes for any request: a record that was freed or is
-/// past its retention. What cannot be read stays.
+/// Whether a sweep may delete a record without a change for any request: it may if the record was freed or is past its
+/// retention. A record that cannot be parsed stays.
 #[must_use]
 pub fn may_delete(stored: &Result<Option<Record>, Corrupt>, now: ServerTime) -> bool {
     match stored {
@@ -88,7 +89,7 @@ pub fn may_delete(stored: &Result<Option<Record>, Corrupt>, now: ServerTime) -> 
     }
 }
 
-/// The attempt that asks, and when.
+/// The attempt that sends the request, and the server's time.
 #[derive(Clone, Copy)]
 struct Asked {
     attempt: AttemptId,
@@ -190,13 +191,13 @@ impl Asked {
     }
 }
 
-/// What several rows do.
+/// Actions that several rows have in common.
 impl Asked {
     fn owns(self, record: &Record) -> bool {
         record.attempt == self.attempt
     }
 
-    /// The record, if this attempt runs the operation, whether or not its lease is over.
+    /// The record, if this attempt runs the operation. Its lease may have ended.
     fn own_claim(self, record: Option<Record>) -> Result<Record, (Lost, Option<Box<Record>>)> {
         let Some(record) = record else {
             return Err((Lost::Gone, None));
@@ -210,7 +211,7 @@ impl Asked {
         Err((why, Some(Box::new(record))))
     }
 
-    /// This attempt runs the operation from now on.
+    /// Sets this attempt as the one that runs the operation.
     fn run(self, mut record: Record, claim: &Claim) -> Decision {
         record.state = State::Running;
         record.attempt = self.attempt;
@@ -221,7 +222,7 @@ impl Asked {
         put(claimed(&record), record)
     }
 
-    /// The operation has a result.
+    /// Stores the operation's result.
     fn store(self, mut record: Record, content: &Content) -> Decision {
         record.state = State::Done;
         record.attempt = self.attempt;
@@ -231,14 +232,14 @@ impl Asked {
         put(Answer::Completed, record)
     }
 
-    /// The lease is over, and the outcome of the operation unknown.
+    /// Ends the lease. The outcome of the operation is unknown.
     fn lapse(self, mut record: Record) -> Decision {
         record.lease_end = record.lease_end.min(self.now.millis());
         self.keep(&mut record);
         put(Answer::Released, record)
     }
 
-    /// A token that can be claimed. The fence of the claim before goes on counting.
+    /// A record of a token that can be claimed. It keeps the earlier fence, so that the next claim gets a greater one.
     fn issued(self, token: Token, before: &Record) -> Record {
         let mut record = Record::new(State::Issued, self.attempt);
         record.kept_until = self.now.millis().saturating_add(token.life);
@@ -248,21 +249,21 @@ impl Asked {
         record
     }
 
-    /// A lease is never shortened.
+    /// Extends the lease; never shortens it.
     fn extend(self, record: &mut Record, lease: u64) {
         let end = self.now.millis().saturating_add(lease);
         record.lease_end = record.lease_end.max(end);
         self.keep(record);
     }
 
-    /// The retention begins anew, and ends after the lease.
+    /// Starts the retention again. It does not end before the lease.
     fn keep(self, record: &mut Record) {
         let end = self.now.millis().saturating_add(record.retention);
         record.kept_until = end.max(record.lease_end);
     }
 }
 
-/// Whether a claim is for the operation that the record is of. A token gets its fingerprint from its first claim.
+/// Whether a claim and a record belong to the same operation. A token gets its fingerprint from its first claim.
 fn is_for(claim: &Claim, record: &Record) -> bool {
     let binding = record.token.as_ref().map(|token| &token.binding);
     binding == claim.token.as_ref()

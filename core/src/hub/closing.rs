@@ -1,4 +1,4 @@
-//! The end of machines: closed one by one, or all together.
+//! Closing machines: one by one, or all together.
 
 use alloc::vec::Vec;
 
@@ -8,13 +8,13 @@ use super::{Family, Hub, Member as _};
 
 impl<F: Family> Hub<F> {
     /// Closes a key in any state. Its machine releases its lock, leaves its claim, or cancels its acquire. The machine
-    /// stays in the hub until the server has answered, but puts out no more events. The hub ignores keys that it does not
-    /// know or that are closed, because their machines may have been removed already.
+    /// stays in the hub until the server has answered, but its events are no longer reported. The hub ignores keys that
+    /// it does not know or that are closed, because their machines may have been removed already.
     ///
-    /// Returns the key of the machine that served `key` if no open key uses this machine any more. Then a driver can drop
-    /// what it keeps for that machine, such as watches. The acquires of one owner share a machine, which sends all
-    /// commands with the key of the first of them. So while other acquires of the grant are open, this returns `None`,
-    /// and the last close returns the key of the first acquire.
+    /// Returns the key of the machine that served `key` if no open key uses this machine any more. The driver can then
+    /// drop the data that it stores for that machine, such as watches. The acquires of one owner share a machine, which
+    /// sends all commands with the key of the first of them. So while other acquires of the grant are open, this
+    /// returns `None`, and the last close returns the key of the first acquire.
     pub fn close(&mut self, now: Instant, key: Key) -> Option<Key> {
         let now = self.tick(now);
         let entry = self.members.get(&key).filter(|entry| !entry.closing)?;
@@ -26,7 +26,8 @@ impl<F: Family> Hub<F> {
     }
 
     /// Whether an open key uses the machine of this key. It does until [`close`](Self::close) returns this key, or
-    /// [`shutdown`](Self::shutdown). A driver asks before it keeps a watch, because the answer to a read may come late.
+    /// [`shutdown`](Self::shutdown). A driver calls this before it stores a watch, because the reply to a read may come
+    /// late.
     #[must_use]
     pub fn serves(&self, key: Key) -> bool {
         self.members.get(&key).is_some_and(|entry| !entry.closing)
@@ -39,8 +40,8 @@ impl<F: Family> Hub<F> {
         entry.closing = true;
         // An idle machine has nothing to release or to cancel.
         if !entry.machine.is_idle() {
-            // A lock refuses to be left, and a claim is never released unless the application says that nothing has
-            // happened.
+            // A lock rejects `Leave`. A claim accepts it, so the hub never releases a claim: only the application knows
+            // whether the operation had no effect.
             for intent in [Intent::Leave, Intent::Release, Intent::Cancel] {
                 let (left, leaves) = (intent == Intent::Leave, ends_grant(&intent));
                 if self.input(key, |machine| machine.intent(now, intent)).is_ok() {
@@ -54,9 +55,10 @@ impl<F: Family> Hub<F> {
         self.mark(key);
     }
 
-    /// The server has refused the end of a closed machine's grant. The machine of a claim goes on then, so that the
-    /// application can end the claim otherwise. A closed claim has no application, and nothing may extend its lease. So the
-    /// hub leaves it, and removes the machine if the server refuses that, too. Returns whether the hub has left it now.
+    /// The server has refused to end a closed machine's grant. A claim then continues, so that the application can end
+    /// it in another way. But no application uses a closed claim, so its lease must not be extended. The hub therefore
+    /// leaves the claim, and removes the machine if the server refuses that, too. Returns whether the hub has now left
+    /// the claim.
     pub(super) fn closed_end_refused(&mut self, key: Key) -> bool {
         let entry = self.members.get(&key);
         if entry.is_some_and(|entry| entry.left) {

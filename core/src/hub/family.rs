@@ -1,4 +1,4 @@
-//! What a family of machines provides to a hub.
+//! The interface between a hub and a family of machines: the machines of one kind of server.
 
 use alloc::vec::Vec;
 use core::{fmt::Debug, hash::Hash};
@@ -30,7 +30,7 @@ pub trait Family: sealed::Sealed + Clone + Debug + Eq + Hash + Sized + 'static {
 
     #[doc(hidden)]
     fn machine(settings: Self::Settings, contender: ContenderId, seed: u64) -> Self::Member;
-    /// What the settings' owner acquires, if the settings name one.
+    /// The lock and the mode that an owner acquires with these settings; `None` if the settings name no owner.
     #[doc(hidden)]
     fn reentry(settings: &Self::Settings) -> Option<Reentry>;
     #[doc(hidden)]
@@ -48,23 +48,23 @@ pub trait Member<F: Family>:
     + Hash
     + Send
 {
-    /// Handles an intent of the application. Each machine documents what it accepts.
+    /// Handles an intent of the application. Each machine documents the intents that it accepts.
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse>;
-    /// Whether the machine holds nothing, waits for nothing and has nothing left to clean up.
+    /// Whether the machine holds no grant, waits for nothing and has nothing to clean up.
     fn is_idle(&self) -> bool;
-    /// Whether the machine holds something, or may soon be granted something.
+    /// Whether the machine holds a grant, or may soon get one.
     fn contends(&self) -> bool {
         !self.is_idle()
     }
     /// The next command id. The hub sets it before an input and reads it afterwards.
     fn next_id(&mut self) -> &mut u64;
-    /// Shows what the machine has done.
+    /// Passes the record of the machine's transitions to the observer.
     #[cfg(feature = "states")]
     fn observe(&self, observer: &mut impl crate::states::Observer);
 }
 
-/// What the machines of a hub share. It sends commands of its own, answers some commands of the machines, and delivers
-/// outcomes and notices to them.
+/// The part of a hub that all its machines share. It sends its own commands, answers some commands of the machines, and
+/// delivers outcomes and notices to the machines.
 pub trait Shared<F: Family>: Clone + Debug + Eq + Hash + Send {
     /// The state before any machine is open.
     fn new(seed: u64) -> Self;
@@ -72,7 +72,7 @@ pub trait Shared<F: Family>: Clone + Debug + Eq + Hash + Send {
     fn next_id(&mut self) -> &mut u64;
     /// A machine was opened. Returns the notices that bring the machine up to date.
     fn opened(&mut self, now: Instant) -> [Option<F::Notice>; 3];
-    /// A machine asks to extend its grant.
+    /// A machine wants to extend its grant.
     fn extend(&mut self, now: Instant);
     /// The first machine began to contend, or the last one stopped: see [`Member::contends`].
     fn contended(&mut self, now: Instant, contended: bool);
@@ -96,7 +96,7 @@ pub trait Shared<F: Family>: Clone + Debug + Eq + Hash + Send {
     fn handle_notice(&mut self, now: Instant, notice: F::Notice, deliveries: &mut Vec<Delivery<F>>);
     /// Handles the passing of time.
     fn handle_timeout(&mut self, now: Instant);
-    /// Shows what the shared part has done, if it has a state table.
+    /// Passes the record of the shared part's transitions to the observer, if the part has a state table.
     #[cfg(feature = "states")]
     fn observe(&self, _observer: &mut impl crate::states::Observer) {}
     /// Takes the next command of the shared part, or returns how long to wait.

@@ -1,7 +1,7 @@
-//! The machines of a family, as a hub drives them: each call goes to the machine, whichever kind it is.
+//! The machines of a family behind one type: each call is forwarded to the machine, which may be of any kind.
 
 /// Implements [`Machine`](crate::Machine) and [`Member`](super::Member) for the enum `Member` of a family. It takes the
-/// family, the variants of the machines that contend, and then the variants of the machines that are granted nothing.
+/// family, the variants of the machines that contend, and then the variants of the machines that never get a grant.
 macro_rules! forward_to_machines {
     ($family:ty: contend $($contending:ident),+; never $($never:ident),+) => {
         forward_to_machines!(@each $family, [$($never),+], [$($contending,)+ $($never),+]);

@@ -4,9 +4,10 @@
 //!
 //! - It issues command ids, and routes each outcome and notice to its machine.
 //! - It keeps one queue of timers for all machines.
-//! - It owns what the machines share: the confirmations of a ZooKeeper session, the subscriptions of a Redis client.
+//! - It owns the state that the machines share: the confirmations of a ZooKeeper session, the subscriptions of a Redis
+//!   client.
 //!
-//! A binding holds one hub, and refers to machines by small integer keys.
+//! A binding has one hub, and refers to machines by small integer keys.
 
 mod closing;
 mod family;
@@ -38,8 +39,8 @@ pub type HubOutput<F> = (Key, Output<<F as Family>::Request, Event>);
 
 /// All machines that share one client connection.
 ///
-/// A hub can be copied and compared, for model checkers that explore all its states. A copy must not talk to the server
-/// of the original.
+/// A hub can be copied and compared, for model checkers that explore all its states. A copy must not send requests to
+/// the server of the original.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hub<F: Family> {
     shared: F::Shared,
@@ -67,7 +68,7 @@ struct Entry<F: Family> {
     /// Whether the hub has left the claim of a closed machine.
     left: bool,
     contends: bool,
-    /// What the key's owner acquires with it, if its settings name an owner.
+    /// The lock and the mode that an owner acquires with this key, if the settings name an owner.
     reentry: Option<Box<Reentry>>,
 }
 
@@ -130,11 +131,11 @@ impl<F: Family> Hub<F> {
         Ok(key)
     }
 
-    /// Gives a machine an intent of the application.
+    /// Passes an intent of the application to a machine.
     ///
     /// # Errors
-    /// [`Misuse`] for an unknown key, or for an intent that the machine's state does not allow. The machine is
-    /// unchanged then.
+    /// [`Misuse`] for an unknown key, or for an intent that the machine's state does not allow. The call then changes
+    /// nothing.
     pub fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
         let now = self.tick(now);
         match self.members.get(&key) {
@@ -215,8 +216,8 @@ impl<F: Family> Hub<F> {
     }
 
     /// Takes the next command or event of all machines and of the part that they share. With `only`, the hub polls that
-    /// machine and the shared part; events of holds of an owner, which one machine serves, may have any of their keys. When
-    /// nothing is left, returns [`Output::Wait`] with the time of the next timeout.
+    /// machine and the shared part; if the machine serves several holds of an owner, the events may have the key of any
+    /// of these holds. When nothing is left, returns [`Output::Wait`] with the time of the next timeout.
     #[must_use]
     pub fn poll_output(&mut self, only: Option<Key>) -> HubOutput<F> {
         let only = only.map(|key| self.grants.machine(key));
@@ -305,7 +306,7 @@ impl<F: Family> Hub<F> {
         }
     }
 
-    /// The hub's time never goes back, even if the driver's clock does.
+    /// Returns the hub's time, which never goes back, even if the driver's clock does.
     fn tick(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         self.now
@@ -318,7 +319,7 @@ impl<F: Family> Hub<F> {
         Ok(())
     }
 
-    /// Gives an input to a machine, which numbers its commands with the hub's next ids.
+    /// Passes an input to a machine. The machine gives its commands the hub's next ids.
     fn input(
         &mut self,
         key: Key,

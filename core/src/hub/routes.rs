@@ -1,4 +1,4 @@
-//! Which machine a command belongs to: for its outcome and, if it set a watch, for the watch's notice.
+//! The table of each command's machine, for the command's outcome and for the notice of the command's watch.
 
 use crate::{
     CommandId, Key,
@@ -16,7 +16,7 @@ pub(super) struct Routes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Route {
     key: Key,
-    /// Whether the command's outcome is still to come.
+    /// Whether the command's outcome may still arrive.
     outcome: bool,
     /// Whether the command's watch may still fire.
     watch: bool,
@@ -39,12 +39,12 @@ impl Routes {
         self.use_up(id, |route| route.outcome = false)
     }
 
-    /// A command's watch has fired, which it does once. Returns the command's machine.
+    /// A command's watch has fired; a watch fires only once. Returns the command's machine.
     pub(super) fn spend(&mut self, id: CommandId) -> Option<Key> {
         self.use_up(id, |route| route.watch = false)
     }
 
-    /// Removes a route once neither an outcome nor a watch can come.
+    /// Changes a route. Removes it when neither an outcome nor a notice of a watch can arrive any more.
     fn use_up(&mut self, id: CommandId, with: impl FnOnce(&mut Route)) -> Option<Key> {
         let route = self.routes.get_mut(&id)?;
         with(route);

@@ -1,10 +1,10 @@
-//! The hub shows what its machines have done.
+//! Passes the transitions of a hub's machines to an observer.
 
 use super::{Family, Hub, Member as _, Shared as _};
 use crate::states::Observer;
 
 impl<F: Family> Hub<F> {
-    /// Shows the record of every machine, of what the machines share, and of every shared grant.
+    /// Passes the records of every machine, of the shared part and of every shared grant to the observer.
     pub fn observe(&self, observer: &mut impl Observer) {
         for entry in self.members.values() {
             entry.machine.observe(observer);

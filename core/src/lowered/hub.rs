@@ -195,7 +195,7 @@ mod tests {
 
     const NOW: Instant = Instant::from_micros(1_000_000);
 
-    /// Gives all commands this outcome.
+    /// Reports this outcome for all commands.
     fn answer(hub: &mut Hub, outcome: &Outcome) {
         loop {
             match hub.poll_output(None) {

@@ -21,7 +21,8 @@ pub enum Operation {
     Sync = 5,
     /// Redis: send `arguments` as one command. Answer: the server's reply.
     Call = 6,
-    /// Redis: subscribe to the channel `arguments[0]`. Answer: any reply, once the server has confirmed it.
+    /// Redis: subscribe to the channel `arguments[0]`. Answer: any reply, when the server has confirmed the
+    /// subscription.
     Subscribe = 7,
     /// Redis: unsubscribe from the channel `arguments[0]`. Answer: any reply, or none.
     Unsubscribe = 8,
@@ -65,7 +66,7 @@ impl Operation {
 pub mod flags {
     /// Create: the server deletes the node at the end of its session, and appends a sequence number to its name.
     pub const EPHEMERAL_SEQUENTIAL: u32 = 1;
-    /// Create: the server deletes the node some time after its last child.
+    /// Create: the server deletes the node some time after the deletion of its last child.
     pub const CONTAINER: u32 = 2;
     /// Get: the server sends one notice when the node is deleted or changed. Children: the server sends one notice when
     /// the children change.
@@ -74,7 +75,7 @@ pub mod flags {
     pub const EPHEMERAL: u32 = 8;
 }
 
-/// The version of a request that any version of the node fits. It is the protocol's own number.
+/// The version of a request that accepts any version of the node. The number is from ZooKeeper's protocol.
 pub const ANY_VERSION: i32 = -1;
 
 /// One request as plain values. Fields that the operation does not use are empty.
@@ -89,7 +90,8 @@ pub struct Request {
     pub data: Vec<u8>,
     /// ZooKeeper: see [`flags`].
     pub flags: u32,
-    /// ZooKeeper: the version that the node must have; [`ANY_VERSION`] for any. Only a part of a multi names another.
+    /// ZooKeeper: the version that the node must have; [`ANY_VERSION`] for any. Only the parts of a multi can have
+    /// another value.
     pub version: i32,
     /// Redis: the command with its arguments, or the channel.
     pub arguments: Vec<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! Settings while they are read: one place for the value of each option.
+//! Settings during parsing: one field for the value of each option.
 
 use alloc::{string::String, vec::Vec};
 
@@ -6,7 +6,7 @@ use crate::{ConfigError, Fence};
 
 use super::{Value, ValueType};
 
-/// The values that were given.
+/// The values that the caller has given.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
     pub(super) name: Option<String>,
@@ -49,7 +49,7 @@ impl Draft {
         self.name.as_deref().unwrap_or_default()
     }
 
-    /// The contender that an inspection is to break or to revoke: its node and its fence.
+    /// The contender for an inspection that breaks or revokes: its node and its fence.
     pub(super) fn named_contender(&self) -> Result<(String, Fence), ConfigError> {
         let given = self.fence.as_deref().unwrap_or_default();
         match given.parse() {
@@ -59,7 +59,7 @@ impl Draft {
     }
 }
 
-/// The error for an inspection that does something else.
+/// The error for an unknown action of an inspection.
 pub(super) fn unknown_action<T>(action: &str) -> Result<T, ConfigError> {
     let why = "it is one of \"list\", \"break\" and \"revoke\"";
     invalid("action", action, why)
@@ -72,7 +72,7 @@ pub(super) fn invalid<T>(option: &'static str, value: &str, why: &'static str) -
 
 type To<T> = fn(&mut Draft) -> &mut Option<T>;
 
-/// Where a value goes, which also decides its type.
+/// The field for a value. The field determines the value's type.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Slot {
     Duration(To<i64>),
@@ -93,7 +93,7 @@ impl Slot {
         }
     }
 
-    /// Puts a value of the right type there.
+    /// Stores a value in the field, if it has the right type.
     pub(super) fn set(self, draft: &mut Draft, name: &str, value: Value) -> Result<(), ConfigError> {
         match (self, value) {
             (Self::Duration(to) | Self::Whole(to), Value::Whole(number)) => *to(draft) = Some(number),

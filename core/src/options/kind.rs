@@ -1,11 +1,11 @@
 //! The kinds of locks, and the servers.
 
-/// A kind of lock. As data it has the [name](Self::name) that clients use, except that `fair` makes the difference
-/// between [`Mutex`](Self::Mutex) and [`Single`](Self::Single).
+/// A kind of lock. In data, its [name](Self::name) identifies it, but the option `fair` distinguishes
+/// [`Mutex`](Self::Mutex) from [`Single`](Self::Single).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// A lock with one holder. On ZooKeeper its waiters get it in order.
+    /// A lock with one holder. On ZooKeeper the waiters get it in order.
     Mutex,
     /// A lock without a queue: a single node on ZooKeeper.
     Single,
@@ -35,7 +35,7 @@ pub enum Server {
     ZooKeeper,
     /// Redis.
     Redis,
-    /// The server inside the process. It stands for either of the others, so it takes the options of both.
+    /// The server inside the process. It can replace each of the others, so it accepts the options of both.
     Memory,
 }
 
@@ -51,10 +51,10 @@ impl Kind {
         Self::MultiLock,
     ];
 
-    /// The kinds that are about idempotent operations. A [`Scope`](super::Scope) makes their settings.
+    /// The kinds for idempotent operations. A [`Scope`](super::Scope) makes their settings.
     pub const OPERATIONS: [Self; 2] = [Self::Claim, Self::SingleStep];
 
-    /// The name as data.
+    /// The name in data.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -81,7 +81,7 @@ impl Kind {
         }
     }
 
-    /// What the constructor makes, in a sentence.
+    /// The object that the constructor makes, as a part of a sentence.
     #[cfg(feature = "docs")]
     #[must_use]
     pub const fn made(self) -> &'static str {
@@ -92,7 +92,7 @@ impl Kind {
         }
     }
 
-    /// The name in a table.
+    /// The name for a table.
     #[cfg(feature = "docs")]
     #[must_use]
     pub const fn label(self) -> &'static str {
@@ -119,7 +119,7 @@ impl Kind {
         }
     }
 
-    /// The name of the machine on ZooKeeper, behind `zookeeper-`.
+    /// The name of the machine on ZooKeeper, without `zookeeper-` before it.
     pub(super) const fn machine(self) -> &'static str {
         match self {
             Self::Mutex => "mutex",
@@ -128,7 +128,7 @@ impl Kind {
         }
     }
 
-    /// The kind that clients call `name`.
+    /// The kind with this name.
     pub(super) fn named(name: &str) -> Option<Self> {
         let mut kinds = Self::LOCKS.into_iter().chain(Self::OPERATIONS);
         kinds.find(|kind| kind.name() == name)
@@ -162,10 +162,10 @@ impl Kind {
 }
 
 impl Server {
-    /// All of them.
+    /// All servers.
     pub const ALL: [Self; 3] = [Self::ZooKeeper, Self::Redis, Self::Memory];
 
-    /// The name as data.
+    /// The name in data.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -1,11 +1,12 @@
-//! The options of locks, in one table: the kinds and servers that have an option, the type of its value, and what the
-//! reference says about it.
+//! The options of locks, in one table: the kinds and servers that have an option, the type of its value, and its texts
+//! in the reference.
 //!
-//! A binding passes a map of options and gets checked [`Settings`](crate::Settings), or the error for the user. It has
-//! no list of options of its own. It asks [`find`] for the type of a value in order to convert it from its language.
+//! A binding passes a map of options and gets checked [`Settings`](crate::Settings), or the error for the user. It does
+//! not have its own list of options. It calls [`find`] for the type of a value, and converts the value from its
+//! language.
 //!
-//! A new option is an entry in [`OPTIONS`], a field of `Draft`, and the line that puts the field into the settings.
-//! A new kind is a variant of [`Kind`].
+//! A new option needs an entry in [`OPTIONS`], a field of `Draft`, and a line that copies the field to the settings. A
+//! new kind needs a variant of [`Kind`].
 //!
 //! A [`Scope`] has the options of idempotent operations. It makes the settings of each request.
 

@@ -11,7 +11,7 @@ use super::{Draft, Kind, Server, Value, ValueType, find, unknown};
 
 /// Settings before the check, as a map.
 ///
-/// A client gives the server (`zookeeper`, `redis` or `memory`), the [kind](Kind::name), the name, and any of the
+/// A client passes the server (`zookeeper`, `redis` or `memory`), the [kind](Kind::name), the name, and any of the
 /// options in [`OPTIONS`](super::OPTIONS). Durations are whole microseconds:
 ///
 /// ```json
@@ -23,13 +23,13 @@ use super::{Draft, Kind, Server, Value, ValueType, find, unknown};
 ///
 /// With an `action` the same map inspects that lock; see [`inspecting`](Self::inspecting).
 ///
-/// A program that drives a hub itself may name the machine instead, and leave out the server: `redis-string`, `zookeeper-mutex`,
-/// `zookeeper-single`, `zookeeper-reader` and so on, or `zookeeper-inspection` with the kind of lock in `of` (`mutex`,
-/// `read-write`, `election`, `semaphore` or `single`).
+/// A program that drives a hub itself may pass the machine as the kind instead, and leave out the server:
+/// `redis-string`, `zookeeper-mutex`, `zookeeper-single`, `zookeeper-reader` and so on, or `zookeeper-inspection` with
+/// the kind of lock in `of` (`mutex`, `read-write`, `election`, `semaphore` or `single`).
 ///
 /// Only the kind and the name are required (`names` for a multi-lock). An unknown name is an error.
 ///
-/// The settings of a [`Scope`](super::Scope) of idempotent operations are a map, too:
+/// The settings of a [`Scope`](super::Scope) of idempotent operations are also a map:
 ///
 /// ```json
 /// {"server": "redis", "kind": "claim", "scope": "payments", "lease": 30000000, "on_lease_end": "block"}
@@ -54,14 +54,14 @@ impl RawSettings {
         Self::default().with("kind", kind)
     }
 
-    /// The same with a value.
+    /// These settings with one more value.
     #[must_use]
     pub fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.set(name, value);
         self
     }
 
-    /// Sets a value. Of several values for one name the last one counts.
+    /// Sets a value. It replaces an earlier value of this name.
     pub fn set(&mut self, name: &str, value: impl Into<Value>) {
         let value = value.into();
         match self.fields.iter_mut().find(|(known, _)| known == name) {
@@ -70,8 +70,8 @@ impl RawSettings {
         }
     }
 
-    /// The settings of an inspection of this lock. `action` is `list`; or `break` or `revoke`, with the contender that
-    /// is meant: its [node](crate::Found::node), and its fence.
+    /// The settings of an inspection of this lock. `action` is `list`; or `break` or `revoke`, with the contender: its
+    /// [node](crate::Found::node), and its fence.
     #[must_use]
     pub fn inspecting(self, action: &str, contender: Option<(&str, Fence)>) -> Self {
         let inspecting = self.with("action", action);
@@ -85,7 +85,7 @@ impl RawSettings {
         self.get(name).is_some()
     }
 
-    /// The value of that name, if it is given.
+    /// The value with this name, if there is one.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         let (_, value) = self.fields.iter().find(|(known, _)| known == name)?;
@@ -100,7 +100,7 @@ impl RawSettings {
         }
     }
 
-    /// The server and the kind. An unfair lock is a kind of its own.
+    /// The server and the kind. An unfair lock is a separate kind.
     pub(super) fn kind(&self) -> Result<(Server, Kind), ConfigError> {
         let name = self.text("kind")?.unwrap_or_default();
         let Some(server) = self.text("server")? else {
@@ -123,7 +123,7 @@ impl RawSettings {
         let kind = Kind::named(name)
             .ok_or_else(|| unreadable(&["kind is ", &quoted(name), ": the kinds of locks are ", &kinds()]))?;
         let is_unfair = kind == Kind::Mutex && self.get("fair") == Some(&Value::Flag(false));
-        // Redis has no such kind; the error is then that it has no such option.
+        // Redis does not have this kind. The later error is that Redis does not have the option `fair`.
         let kind = if is_unfair && server.has(Kind::Single) {
             Kind::Single
         } else {
@@ -138,14 +138,14 @@ impl RawSettings {
 }
 
 impl RawSettings {
-    /// All values in their places, if locks or operations of this kind have them on this server.
+    /// A draft with all values, if locks or operations of this kind have these options on this server.
     pub(super) fn draft(self, server: Server, kind: Kind) -> Result<Draft, ConfigError> {
         let is_machine = !self.has("server");
         let mut draft = Draft::default();
         for (name, value) in self.fields {
             match find(&name) {
                 _ if name == "kind" || name == "server" => {}
-                // The kind of a machine decides this.
+                // The kind of a machine already determines this option.
                 Some(_) if is_machine && name == "fair" => return Err(unknown::option(&name, server, kind)),
                 Some(spec) if spec.is_for(server, kind) => spec.slot.set(&mut draft, &name, value)?,
                 _ => return Err(unknown::option(&name, server, kind)),
@@ -176,7 +176,8 @@ impl RawSettings {
             return draft.operation(kind, &draft.scope_on_zookeeper()?);
         }
         if draft.has_lease() {
-            // Only `memory:` takes them with ZooKeeper's options. It checks them as Redis would, and ignores them.
+            // Only `memory:` accepts Redis's options together with ZooKeeper's. It checks them as Redis does, and then
+            // ignores them.
             draft.redis("memory")?;
         }
         draft.zookeeper(kind, inspects).map(Settings::ZooKeeper)
@@ -195,11 +196,11 @@ impl TryFrom<RawSettings> for Settings {
 }
 
 impl RawSettings {
-    /// The settings of a machine for Redis. A program with such machines alone does not contain the checks of ZooKeeper's
-    /// settings then.
+    /// The settings of a machine for Redis. A program that uses only this function does not contain the checks of
+    /// ZooKeeper's settings.
     ///
     /// # Errors
-    /// As of [`Settings`]; also for settings of another server.
+    /// The same as for [`Settings`]; also an error for settings of another server.
     pub fn for_redis(self) -> Result<Settings, ConfigError> {
         match self.kind()? {
             (Server::Redis, kind) => self.redis(kind),
@@ -207,10 +208,10 @@ impl RawSettings {
         }
     }
 
-    /// The settings of a machine for ZooKeeper or `memory:`, for a program with such machines alone.
+    /// The settings of a machine for ZooKeeper or `memory:`, for a program that has only such machines.
     ///
     /// # Errors
-    /// As of [`Settings`]; also for settings of Redis.
+    /// The same as for [`Settings`]; also an error for settings of Redis.
     pub fn for_zookeeper(self) -> Result<Settings, ConfigError> {
         match self.kind()? {
             (Server::Redis, _) => Err(elsewhere(Server::ZooKeeper)),

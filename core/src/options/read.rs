@@ -1,4 +1,4 @@
-//! Reading settings from data (feature `serde`). `null` stands for an option that is not given.
+//! Parses settings from data (feature `serde`). `null` is the same as an option that is not given.
 
 use alloc::{string::String, vec::Vec};
 use core::fmt;
@@ -62,7 +62,7 @@ impl<'de> Visitor<'de> for Any {
         Ok(number.into())
     }
 
-    /// A number above the largest signed one is too large for every option.
+    /// A number above `i64::MAX` is too large for every option, so it may be replaced by `i64::MAX`.
     fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
         Ok(i64::try_from(number).unwrap_or(i64::MAX).into())
     }

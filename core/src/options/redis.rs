@@ -39,7 +39,7 @@ impl Draft {
         Ok(settings)
     }
 
-    /// How a machine asks for a lease and keeps it.
+    /// Sets the options for the renewal, the polling and the timeouts of a lease.
     pub(super) fn keep(&self, lease: &mut LeaseSettings) -> Result<(), ConfigError> {
         lease.renew = self.renew.unwrap_or(true);
         if let Some(poll) = duration("poll", self.poll)? {

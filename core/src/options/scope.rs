@@ -1,4 +1,4 @@
-//! A scope of idempotent operations: whose keys these are, and the rules for all its operations.
+//! A scope of idempotent operations: a set of keys, and the rules for all its operations.
 
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
@@ -20,11 +20,11 @@ use super::{Draft, Kind, Server, raw::elsewhere};
 pub const DEFAULT_LEASE: Duration = Duration::from_secs(30);
 /// The default retention of a record: a day.
 pub const DEFAULT_RETENTION: Duration = Duration::from_secs(86_400);
-/// The longest fingerprint or binding, in bytes. It is meant to be a digest.
+/// The longest fingerprint or binding, in bytes. Both should be digests.
 pub const MAX_DIGEST: usize = 1024;
 
-/// The checked settings of all operations of a scope. It makes the settings of each request, without checking its own
-/// again.
+/// The checked settings of all operations of a scope. A scope makes the settings of each request, and does not repeat
+/// the checks of its own settings.
 #[derive(Clone, Debug)]
 pub struct Scope {
     scope: String,
@@ -34,14 +34,15 @@ pub struct Scope {
     make: Make,
 }
 
-/// What depends on the server.
+/// The part of the settings that depends on the server.
 #[derive(Clone, Debug)]
 enum Place {
     Redis(LeaseSettings),
     ZooKeeper { prefix: String, answer_within: Duration },
 }
 
-/// Makes the settings of one request. It is a function, so that a program with one family does not contain the other.
+/// Makes the settings of one request. This is a function pointer, so that a program for one family does not contain the
+/// code of the other.
 type Make = fn(&Place, Asked<'_>) -> Result<Settings, ConfigError>;
 
 enum Asked<'a> {
@@ -53,7 +54,7 @@ enum Asked<'a> {
 impl TryFrom<RawSettings> for Scope {
     type Error = ConfigError;
 
-    /// From the options of a claim; `scope` is required.
+    /// Converts the options of a claim; `scope` is required.
     fn try_from(raw: RawSettings) -> Result<Self, ConfigError> {
         match raw.kind()? {
             (Server::Redis, kind) => raw.draft(Server::Redis, kind)?.scope_on_redis(),
@@ -63,10 +64,10 @@ impl TryFrom<RawSettings> for Scope {
 }
 
 impl Scope {
-    /// The scope, for a program with machines for Redis alone.
+    /// The scope, for a program that has only machines for Redis.
     ///
     /// # Errors
-    /// As of `try_from`; also for settings of another server.
+    /// The same as for `try_from`; also an error for settings of another server.
     pub fn for_redis(raw: RawSettings) -> Result<Self, ConfigError> {
         match raw.kind()? {
             (Server::Redis, kind) => raw.draft(Server::Redis, kind)?.scope_on_redis(),
@@ -74,10 +75,10 @@ impl Scope {
         }
     }
 
-    /// The scope, for a program with machines for ZooKeeper or `memory:` alone.
+    /// The scope, for a program that has only machines for ZooKeeper or `memory:`.
     ///
     /// # Errors
-    /// As of `try_from`; also for settings of Redis.
+    /// The same as for `try_from`; also an error for settings of Redis.
     pub fn for_zookeeper(raw: RawSettings) -> Result<Self, ConfigError> {
         match raw.kind()? {
             (Server::Redis, _) => Err(elsewhere(Server::ZooKeeper)),
@@ -85,7 +86,7 @@ impl Scope {
         }
     }
 
-    /// A claim on the operation `key`. `fingerprint` is a digest of what the operation is asked to do.
+    /// A claim on the operation `key`. `fingerprint` is a digest of the operation's arguments.
     ///
     /// # Errors
     /// [`ConfigError::InvalidOption`] for a key or a fingerprint that is empty or too long.
@@ -93,7 +94,7 @@ impl Scope {
         self.claim_of(key, self.request(fingerprint)?)
     }
 
-    /// A claim with a token that has been issued: its binding is compared.
+    /// A claim with an issued token. The token must have this binding.
     ///
     /// # Errors
     /// [`ConfigError::InvalidOption`], as for a claim.
@@ -126,8 +127,8 @@ impl Scope {
         self.step(token, Step::Issue(issue))
     }
 
-    /// Claims and completes at once: for a result that the program knows beforehand. With the binding of a token that was
-    /// issued, burns it.
+    /// Claims and completes in one request: for a result that the program already knows. With the binding of an issued
+    /// token, the request uses up the token.
     ///
     /// # Errors
     /// [`ConfigError::InvalidOption`], as for a claim.
@@ -145,8 +146,8 @@ impl Scope {
         self.step(key, Step::Register(claim, content))
     }
 
-    /// Replaces the value at `key`, if it has the version `expected` (0: if there is none). `operation` identifies the
-    /// update: its repetition is not applied again.
+    /// Replaces the value at `key`, if it has the version `expected` (0: if there is no value). `operation` identifies
+    /// the update: the server does not apply a repeated update again.
     ///
     /// # Errors
     /// [`ConfigError::InvalidOption`], as for a claim.
@@ -176,7 +177,7 @@ impl Scope {
         self.step(key, Step::Look)
     }
 
-    /// An operator gives the operation a result. `guard` is that of the record that the operator has seen: see
+    /// An operator stores a result of the operation. `guard` is the guard of the record that the operator has read: see
     /// [`Record::guard`](crate::claim::Record::guard).
     ///
     /// # Errors
@@ -193,11 +194,11 @@ impl Scope {
         self.step(key, Step::Forget { guard })
     }
 
-    /// Deletes the records of the scope that were freed or are past their retention. On Redis there is nothing to do,
-    /// because the server expires records by itself: the machine says at once that it has deleted none.
+    /// Deletes the records of the scope that were freed or are past their retention. On Redis the server expires
+    /// records without a sweep, so the machine reports at once that it has deleted none.
     ///
     /// # Errors
-    /// None, as the scope is checked.
+    /// None, because the scope is already checked.
     pub fn sweep(&self) -> Result<Settings, ConfigError> {
         (self.make)(&self.place, Asked::Sweep { scope: &self.scope })
     }
@@ -278,7 +279,8 @@ impl Draft {
     }
 
     pub(super) fn scope_on_zookeeper(&self) -> Result<Scope, ConfigError> {
-        // Only `memory:` takes the options of a lease. It checks them as Redis would, and ignores them.
+        // Only `memory:` accepts the options of a lease together with ZooKeeper's. It checks them as Redis does, and
+        // then ignores them.
         let lease = self.lease_of_claims()?;
         let place = Place::ZooKeeper {
             prefix: self.prefix.clone().unwrap_or_default(),
@@ -298,7 +300,7 @@ impl Draft {
     fn scope(&self, place: Place, make: Make) -> Result<Scope, ConfigError> {
         let scope: String = self.scope.clone().unwrap_or_default();
         name::scope_path(&scope)?;
-        // The path of the key is checked with each request.
+        // This checks the path of the scope. Each request checks the path of its key.
         make(&place, Asked::Sweep { scope: &scope })?;
         let policy = match self.on_lease_end.as_deref() {
             None => Policy::default(),
@@ -318,7 +320,7 @@ impl Draft {
         })
     }
 
-    /// The settings of one request, all as data.
+    /// The settings of one request whose arguments are all in this draft.
     pub(super) fn operation(&self, kind: Kind, scope: &Scope) -> Result<Settings, ConfigError> {
         if self.step.as_deref() == Some("sweep") {
             return match &self.key {

@@ -9,13 +9,14 @@ pub struct OptionSpec {
     pub(super) slot: Slot,
     servers: u8,
     kinds: u32,
-    /// Whether a user may give it: the other fields of settings are the lock's name, and what an inspection does.
+    /// Whether a user may set it as an option. The other fields of settings are, for example, the lock's name and the
+    /// action of an inspection.
     is_option: bool,
     #[cfg(feature = "docs")]
     about: About,
 }
 
-/// What the reference says about an option. Texts are Markdown; a name in backquotes is another option.
+/// The texts of the reference about an option. They are Markdown; a name in backquotes is another option.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::exhaustive_structs, reason = "it is written out in the table")]
 pub struct About {
@@ -23,7 +24,7 @@ pub struct About {
     pub range: &'static str,
     /// The value that applies if the option is not given.
     pub default: &'static str,
-    /// A part of a sentence: what the option decides.
+    /// The meaning of the option, as a part of a sentence.
     pub meaning: &'static str,
 }
 
@@ -285,7 +286,7 @@ pub static OPTIONS: [OptionSpec; 33] = [
     ),
 ];
 
-/// The option of that name.
+/// The option with this name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static OptionSpec> {
     OPTIONS.iter().find(|option| option.name == name)
@@ -336,13 +337,13 @@ impl OptionSpec {
         self.slot.value_type()
     }
 
-    /// Whether a user may give it for a lock of this kind on this server.
+    /// Whether a user may set it for a lock of this kind on this server.
     #[must_use]
     pub const fn is_option_of(&self, server: Server, kind: Kind) -> bool {
         self.is_option && self.is_for(server, kind)
     }
 
-    /// What the reference says.
+    /// The texts of the reference.
     #[cfg(feature = "docs")]
     #[must_use]
     pub const fn about(&self) -> &About {

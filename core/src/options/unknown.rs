@@ -6,12 +6,12 @@ use crate::ConfigError;
 
 use super::{Kind, OPTIONS, Server, find};
 
-/// What to do on ZooKeeper, which has no leases.
+/// The hint for ZooKeeper, which has no leases.
 const LEASES: &str =
     "on ZooKeeper a grant lasts as long as its session: give a session_timeout in the address, or max_hold; ";
 
-/// The error for an option that locks of this kind do not have on this server: says where it exists, and which options
-/// there are.
+/// The error for an option that locks of this kind do not have on this server. It contains the server that has the
+/// option, and the options of this kind of lock.
 pub(super) fn option(option: &str, server: Server, kind: Kind) -> ConfigError {
     let elsewhere = find(option).filter(|spec| !spec.is_on(server));
     let mut known = String::new();
@@ -37,13 +37,13 @@ pub(super) fn kind(kind: Kind) -> ConfigError {
     error(kind.constructor(), why.into())
 }
 
-/// The error for an inspection of a lock without a queue of its own.
+/// The error for an inspection of a multi-lock, which does not have its own queue.
 pub(super) fn inspection() -> ConfigError {
     let why = "a multi-lock has no queue of its own: inspect each of its locks";
     error("contenders", why.into())
 }
 
-/// The error for a request that a holder on Redis would not receive.
+/// The error for a revocation request to a holder on Redis, which would not receive it.
 pub(super) fn revocation() -> ConfigError {
     let why = "only ZooKeeper has it: a holder on Redis does not receive requests; to take the lock from it, break it";
     error("revoke", why.into())

@@ -3,8 +3,8 @@
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
 
-/// A value as a binding passes it. A duration is a [`Whole`](Self::Whole) number of microseconds; it is signed, so that
-/// the core can reject what a language could express.
+/// A value as a binding passes it. A duration is a [`Whole`](Self::Whole) number of microseconds. It is signed, so that
+/// the core can reject negative durations, which are possible in some languages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Value {
@@ -47,7 +47,7 @@ impl ValueType {
         }
     }
 
-    /// What a value has to be, in an error.
+    /// The required type of a value, for an error.
     pub(super) const fn expected(self) -> &'static str {
         match self {
             Self::Duration => " has to be a duration in whole microseconds",
@@ -71,7 +71,7 @@ impl From<u32> for Value {
     }
 }
 
-/// In whole microseconds. The check refuses what is too long.
+/// In whole microseconds. The later check rejects a duration that is too long.
 impl From<Duration> for Value {
     fn from(duration: Duration) -> Self {
         Self::Whole(i64::try_from(duration.as_micros()).unwrap_or(i64::MAX))

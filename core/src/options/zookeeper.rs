@@ -19,12 +19,12 @@ use super::{
 const MOST_LOCKS: usize = 64;
 
 impl Draft {
-    /// The settings of a contender, or of an inspection of such a lock.
+    /// The settings of a contender for a lock, or of an inspection of the lock.
     pub(super) fn zookeeper(&self, kind: Kind, inspects: bool) -> Result<LockSettings, ConfigError> {
         let role = match kind {
             Kind::Inspection => return self.inspection(self.inspected()?),
             Kind::MultiLock => return self.multi_lock(),
-            // A scope makes their settings.
+            // A scope makes the settings of these kinds.
             Kind::Claim | Kind::SingleStep => return Err(unknown::kind(kind)),
             Kind::Single => Role::Single,
             Kind::Mutex => Role::Mutex,
@@ -55,7 +55,8 @@ impl Draft {
         Ok(settings)
     }
 
-    /// All locks have the same settings. Each lock has its own wait queue, and no lock may be named twice.
+    /// The settings of a multi-lock. All its locks have the same settings. Each lock has its own wait queue, so no lock
+    /// may be named twice.
     fn multi_lock(&self) -> Result<LockSettings, ConfigError> {
         let names = self.names.as_deref().unwrap_or_default();
         if names.is_empty() || names.len() > MOST_LOCKS {

@@ -1,20 +1,21 @@
-//! Claims: the rules of [`claim::table`](crate::claim::table) as scripts. Each step is one script, which the server
-//! executes atomically.
+//! Claims: scripts that implement the rules of [`claim::table`](crate::claim::table). Each step is one script, which
+//! the server executes atomically.
 //!
 //! A record is a hash: its [fields](crate::claim::form::NAMES) without `kept`, which is the time to live of the key,
-//! and `format`. `tests/simulator/tests/claims` runs the scripts and the table and demands equal answers and equal
-//! records.
+//! and `format`. `tests/simulator/tests/claims` runs the scripts and the table, and requires that their answers and
+//! records are equal.
 //!
-//! - KEYS: the record, the tombstone of this attempt; for an update also the record of its id. All are in one slot.
-//! - ARGV: the attempt, how long to keep the tombstone in ms; then what the step needs, in the order of
-//!   [`call`]. The last argument of a step that can end a claim is the channel for the waiters.
-//! - Answers `{word}` or `{word, detail…}`: see [`read_answer`]. A record is one detail, in its form as
-//!   [bytes](form::encode): client libraries take as long for each field as for a whole record.
+//! - KEYS: the record, the tombstone of this attempt; for an update also the record of its id. All keys are in one
+//!   slot.
+//! - ARGV: the attempt, how long to keep the tombstone in ms; then the step's arguments, in the order of [`call`]. The
+//!   last argument of a step that can end a claim is the channel for the waiters.
+//! - Replies `{word}` or `{word, detail…}`: see [`read_answer`]. A record is one detail, in its form as
+//!   [bytes](form::encode), because client libraries take as long for each field as for a whole record.
 //!
-//! As in the scripts of locks, a script's first command is a write: a replica refuses it, and a full server still
-//! serves claims. It sets the time to live of the tombstone, whether or not the tombstone exists. Every script contains
-//! `record.lua`, which reads, checks and writes a record; those that claim also contain `claiming.lua`, and those that
-//! end a claim without a result `ending.lua`.
+//! As in the scripts of locks, a script's first command is a write, so a replica refuses the script. The write sets the
+//! time to live of the tombstone, whether or not the tombstone exists. It needs no memory, so a server whose memory is
+//! full still serves claims. Every script contains `record.lua`, which reads, checks and writes a record; scripts that
+//! claim also contain `claiming.lua`, and scripts that end a claim without a result contain `ending.lua`.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 use core::time::Duration;
@@ -34,7 +35,7 @@ use super::{
     wire::Reply,
 };
 
-/// The call that makes a request about the operation of this name. The server keeps a tombstone for `tombstone`.
+/// The call that makes a request about the operation with this name. The server keeps a tombstone for `tombstone`.
 #[must_use]
 pub fn call(name: &Name, request: &Request, tombstone: Duration) -> Call {
     let mut words = Words::new(name, &request.attempt.text(), tombstone);
@@ -115,7 +116,7 @@ impl<'a> Words<'a> {
 
     fn call(mut self, script: Script) -> Call {
         let keys = self.keys.len();
-        // The driver puts three words before them.
+        // The driver adds three words before them.
         self.keys.reserve(self.arguments.len().saturating_add(3));
         self.keys.append(&mut self.arguments);
         Call {
@@ -165,7 +166,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The server's answer to a claim.
+/// The server's reply to a claim.
 pub(super) fn acquired(reply: &Reply) -> Result<Acquired, Trouble> {
     Ok(match answer(reply)? {
         Answer::Claimed { fence, takeovers } => Acquired::Yes {
@@ -182,7 +183,7 @@ pub(super) fn acquired(reply: &Reply) -> Result<Acquired, Trouble> {
     })
 }
 
-/// The server's answer to a renewal or to the end of a claim.
+/// The server's reply to a renewal or to the end of a claim.
 pub(super) fn ended(reply: &Reply) -> Result<Ended, Trouble> {
     Ok(match answer(reply)? {
         Answer::Extended | Answer::Completed | Answer::Released => Ended::Own,
@@ -194,13 +195,13 @@ pub(super) fn ended(reply: &Reply) -> Result<Ended, Trouble> {
     })
 }
 
-/// The answer of a script.
+/// The answer in a script's reply.
 pub(super) fn answer(reply: &Reply) -> Result<Answer, Trouble> {
     fields(reply)?;
     read_answer(reply).ok_or(Trouble::Shape)
 }
 
-/// The answer of a script; `None` if the reply is of another shape. An error of the server is of another shape.
+/// The answer in a script's reply; `None` if the reply has another shape, as an error of the server has.
 #[must_use]
 pub fn read_answer(reply: &Reply) -> Option<Answer> {
     let Reply::Array(items) = reply else { return None };

@@ -50,7 +50,7 @@ impl Family for Redis {
         }
     }
 
-    // The hub owns the subscriptions and delivers their messages, so no machine's command causes notices by itself.
+    // The hub owns the subscriptions and delivers their messages, so no command of a machine causes notices.
     fn is_standing(_request: &Request) -> bool {
         false
     }

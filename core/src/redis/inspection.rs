@@ -1,7 +1,8 @@
-//! Inspections of a lock in the layout `string`: the arguments of their scripts, and the answers.
+//! Inspections of a lock in the layout `string`: the arguments of their scripts, and the replies.
 //!
-//! The server stores the holder alone. A holder of this implementation is known by its attempt, which is never used
-//! again. A holder of another library is known by its token, which that library may use again.
+//! The server stores only the holder. If the holder uses this implementation, its attempt identifies it, and an attempt
+//! is never used again. If the holder uses another library, its token identifies it, and that library may use the token
+//! again.
 
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
@@ -43,7 +44,7 @@ pub(super) fn found(reply: &Reply) -> Result<Event, Trouble> {
             let fence = core::str::from_utf8(fence)
                 .ok()
                 .and_then(|fence| fence.parse().ok());
-            // Other libraries count no fences: what the key has is that of an earlier holder.
+            // Other libraries have no fences. The fence in the key is that of an earlier holder.
             let fence = fence.filter(|_| AttemptId::is_text(token)).unwrap_or_default();
             let token = String::from_utf8_lossy(token).into_owned();
             let left = u64::try_from(*left).ok().map(Duration::from_millis);

@@ -1,5 +1,4 @@
-//! The layout `string`: the arguments of its scripts, and their answers. The scripts' documentation has the meaning of
-//! both: see [`Script`].
+//! The layout `string`: the arguments of its scripts, and their replies. [`Script`] documents both.
 
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
@@ -18,8 +17,8 @@ use super::{
     wire::Reply,
 };
 
-/// How long the server keeps a fence after the last use of its lock. A resource that remembers fences for longer must
-/// be informed when a name is taken out of use.
+/// How long the server keeps a fence after the last use of its lock. A resource that stores fences for longer must be
+/// informed when a name is no longer used.
 const KEEP_FENCE: Duration = Duration::from_secs(7 * 86_400);
 
 /// How many bytes of the fence key's value an error repeats.
@@ -28,7 +27,7 @@ const MOST_SHOWN: usize = 64;
 /// The arguments of `acquire`, and the three words that begin a command: its name, the script and the number of keys.
 const MOST_ARGUMENTS: usize = 10;
 
-/// The call that asks for a lock, renews it or releases it.
+/// The call that acquires, renews or releases a lock.
 pub(super) fn call(settings: &StringSettings, attempt: &str, ask: Ask<'_>, tombstone: Duration) -> Call {
     let script = match ask {
         Ask::Acquire => Script::Acquire,
@@ -62,7 +61,7 @@ pub(super) fn call(settings: &StringSettings, attempt: &str, ask: Ask<'_>, tombs
     }
 }
 
-/// The answer to an acquire.
+/// The answer in the reply to an acquire.
 pub(super) fn acquired(settings: &StringSettings, reply: &Reply) -> Result<Acquired, Trouble> {
     match fields(reply)? {
         [Reply::Int(1), fence] => text(fence)
@@ -82,7 +81,7 @@ pub(super) fn acquired(settings: &StringSettings, reply: &Reply) -> Result<Acqui
     }
 }
 
-/// The answer to a renewal or a release.
+/// The answer in the reply to a renewal or a release.
 pub(super) fn compared(reply: &Reply) -> Result<Ended, Trouble> {
     match fields(reply)? {
         [Reply::Int(1), ..] => Ok(Ended::Own),

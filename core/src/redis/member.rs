@@ -1,4 +1,4 @@
-//! Any machine of the family, as a hub drives it.
+//! The type of all machines of the family, for the hub.
 
 use alloc::boxed::Box;
 
@@ -31,5 +31,5 @@ impl Member {
     }
 }
 
-// A single step is granted nothing.
+// A single step never gets a grant.
 forward_to_machines!(Redis: contend Contender; never SingleStep);

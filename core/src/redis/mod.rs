@@ -1,23 +1,23 @@
-//! Redis: one key per lock or operation, one script per step, the server's clock.
+//! Redis: each lock or operation has one key, each step is one script, and the server's clock decides.
 //!
-//! - [`Contender`]: one contender for a lock or a claim. `subject.rs` says how a lock and a claim differ: in the
-//!   scripts, and in what their answers mean (`lock.rs`, `claim.rs`).
+//! - [`Contender`]: one contender for a lock or a claim. `subject.rs` contains the differences between a lock and a
+//!   claim: the scripts, and the meaning of their replies (`lock.rs`, `claim.rs`).
 //! - [`SingleStep`]: one request about an operation or a value, or an inspection of a lock (`inspection.rs`).
-//! - [`Subscriptions`]: what the machines of one client share.
+//! - [`Subscriptions`]: the subscriptions that the machines of one client share.
 //!
 //! # Locks
 //!
-//! The layout `string` is the one of redis-py's `Lock`, the redlock clients and most hand-written locks: the key is the
-//! lock's name, its value is the holder's token, and its time to live is the lease. With the same bytes, this
-//! implementation adds:
+//! The layout `string` is the layout of redis-py's `Lock`, the redlock clients and most self-written locks: the key is
+//! the lock's name, its value is the holder's token, and its time to live is the lease. This implementation stores the
+//! same bytes, and adds:
 //!
-//! - **A repeated acquire is the same acquire.** The script compares the attempt, so a lost reply does no harm.
-//!   (redis-py reports its own lock as held then.)
+//! - **A repeated acquire is the same acquire.** The script compares the attempt, so a lost reply does no harm. (After
+//!   a lost reply, redis-py reports its own lock as held by another client.)
 //! - **An abandoned acquire stays abandoned.** If an acquire is in doubt, the release that follows leaves a tombstone.
 //!   An acquire that arrives later finds the tombstone and takes no lock.
-//! - **Every grant has a fence.** The acquire script counts it at the key `{name}:fence`.
+//! - **Every grant has a fence.** The acquire script counts the fences in the key `{name}:fence`.
 //! - **Waiters are notified.** The release script publishes a message on the channel `{name}:released`. Foreign holders
-//!   publish nothing, so waiters also ask the server: when the holder's lease ends, and about every 100 ms.
+//!   publish nothing, so waiters also poll: when the holder's lease ends, and about every 100 ms.
 
 mod ask;
 pub mod claim;

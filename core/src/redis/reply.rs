@@ -1,4 +1,4 @@
-//! Classifies a server's errors by what they mean for a lock or a claim.
+//! Classifies a server's errors by their consequences for a lock or a claim.
 
 use alloc::string::String;
 
@@ -6,23 +6,23 @@ use crate::{Refusal, text};
 
 use super::wire::Reply;
 
-/// An answer without a result.
+/// A reply without a result.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// The reply does not have the shape of the script's answers.
+    /// The reply does not have the shape of the script's replies.
     Shape,
-    /// The server does not know the script: the machine has to send its text.
+    /// The server does not know the script, so the machine has to send its text.
     NoScript,
     /// The server did not execute the script. A retry may succeed.
     Transient(String),
-    /// The server refuses writes because it lacks memory or cannot save to disk. It may have stopped the script in the
-    /// middle.
+    /// The server refuses writes because it lacks memory or cannot save to disk. The script may have been stopped in
+    /// the middle.
     Unwritable(String),
     /// A retry would not succeed.
     Final(Refusal, String),
 }
 
-/// The items of an array: the shape of every script's answer.
+/// The items of an array: every script's reply has this shape.
 pub(super) fn fields(reply: &Reply) -> Result<&[Reply], Trouble> {
     match reply {
         Reply::Array(items) => Ok(items),
@@ -42,18 +42,18 @@ const TRANSIENT: [&str; 7] = [
     "NOREPLICAS",
 ];
 
-/// The errors of a cluster member that does not own the key's slot.
+/// The errors of a cluster member that does not have the key's slot.
 const ELSEWHERE: [&str; 2] = ["MOVED", "ASK"];
 
 const MEMBER: &str = ": this address is a member of a Redis Cluster, and fencepost does not follow its redirections: give the address of a Redis that is no cluster, or of the cluster's proxy";
 
-/// Whether a server's error says that the server is a replica. A replica refuses writes, and its data may be out of
+/// Whether a server's error shows that the server is a replica. A replica refuses writes, and its data may be out of
 /// date.
 ///
-/// On this answer, a driver that made the connection closes **this** connection and resolves the server's address
-/// again. After a failover the address may lead to the new primary, while the old connection still leads to the old
-/// one. On a connection that the application made, the driver does nothing. In both cases the driver reports the answer
-/// as a reply.
+/// After this error, a driver that made the connection closes **this** connection and resolves the server's address
+/// again: after a failover, the address may already belong to the new primary, while the connection is still to the old
+/// one. If the application made the connection, the driver does nothing. In both cases the driver reports the error as
+/// a reply.
 #[must_use]
 pub fn is_from_replica(error: &str) -> bool {
     code(unwrapped(error)) == "READONLY"
@@ -99,7 +99,8 @@ pub(super) fn classify_error(error: &str) -> Trouble {
     let refusal = match code {
         "NOAUTH" | "WRONGPASS" => Refusal::AuthFailed,
         "NOPERM" => Refusal::NoPermission,
-        // A script is permitted, but one of its commands, keys or channels is not: before Redis 7.2, and from it on.
+        // The user may run the script, but has no right to one of its commands, keys or channels. The first text is
+        // from servers before Redis 7.2, the second from later ones.
         _ if says("The user executing the script can't") || says("ACL failure in script") => {
             Refusal::NoPermission
         }
@@ -160,7 +161,7 @@ mod tests {
         }
     }
 
-    /// The answers of Redis 6.2.14 to `EVAL "return redis.call(…)" …`, then those of Redis 7.0.15.
+    /// The replies of Redis 6.2.14 to `EVAL "return redis.call(…)" …`, then those of Redis 7.0.15.
     const WRAPPED: [(&str, &str); 6] = [
         (
             "READONLY",

@@ -1,14 +1,15 @@
-//! The scripts: each one is a step that the server executes atomically. Their text is in `scripts/`. Their arguments,
-//! answers and reasons are documented here and in `claim.rs`, so that the programs that contain the texts need not carry
-//! comments.
+//! The scripts: each one is a step that the server executes atomically. Their text is in `scripts/`. This module and
+//! `claim.rs` document their arguments, replies and reasons. The texts have no comments, because every program contains
+//! them.
 //!
-//! Every script begins with a write, for two reasons. A replica refuses it; what a script would read from a replica may
-//! be out of date. And a server checks its memory limit only at a script's first write: these first writes need no
-//! memory, so a full server still grants and releases locks, and serves claims.
+//! Every script begins with a write, for two reasons. First, a replica refuses a write, so a script never reads a
+//! replica's data, which may be out of date. Second, a server checks its memory limit only at a script's first write.
+//! The first writes of these scripts need no memory, so a server whose memory is full still grants and releases locks,
+//! and serves claims.
 //!
-//! A server does not undo what a script has changed before a command that the user has no right to. So a script that
-//! replaces a record or ends a claim first calls its commands in a form that changes nothing (`HDEL KEY ''`, `SET … XX`
-//! without such a key). It adds fields before it removes others.
+//! If the user has no right to one of a script's commands, the server does not undo the changes of the commands before
+//! it. So a script that replaces a record or ends a claim first calls its commands in a form that changes nothing
+//! (`HDEL KEY ''`, `SET … XX` for a missing key). It adds fields before it removes others.
 
 use alloc::{string::String, vec::Vec};
 
@@ -32,7 +33,7 @@ macro_rules! scripts {
                 }
             }
 
-            /// The SHA-1 of the text. A server identifies a script by it once it has run the script.
+            /// The SHA-1 of the text. After a server has run a script, it identifies the script by this hash.
             #[must_use]
             pub const fn sha(self) -> &'static str {
                 match self { $(Self::$name => $sha,)* }
@@ -65,60 +66,63 @@ scripts! {
     ///
     /// - KEYS: lock, fence, tombstone of this attempt.
     /// - ARGV: attempt, lease in ms, how long to keep the fence in ms, how long to keep the tombstone in ms.
-    /// - Answers `{1, fence}`: granted. `{0, ms left or -1 if the key has no end, holder}`: another contender holds the
-    ///   lock, and `holder` is its value. `{2}`: this attempt has been given up. `{3, kept}`: the fence key holds
-    ///   `kept`, which is no fence.
-    /// - If the attempt holds the lock already, then this request repeats an earlier one whose reply was lost. The
-    ///   answer is the same grant, with a full lease from now. It has a new fence only if the fence key is gone.
+    /// - Replies `{1, fence}`: granted. `{0, ms left or -1 if the key has no end, holder}`: another contender holds the
+    ///   lock, and `holder` is its value. `{2}`: the client has abandoned this attempt. `{3, kept}`: the fence key
+    ///   holds `kept`, which is not a fence.
+    /// - If the attempt already holds the lock, this request repeats an earlier one whose reply was lost. The reply is
+    ///   the same grant, with a full lease from now. It has a new fence only if the fence key does not exist any more.
     /// - The fence is greater than the previous one. After a loss of all data it is still greater than all earlier
-    ///   ones, provided that the server's clock has not gone back. A fence is below 2^53, so Lua and JavaScript
-    ///   represent it exactly.
+    ///   fences, unless the server's clock has gone back. A fence is below 2^53, so Lua and JavaScript represent it
+    ///   exactly.
     Acquire = ["acquire"], "0fb29b083c5a5a2257b2b79922d5ac6d947cd950";
-    /// Layout `string`: extends the lease to its full length from now, if this attempt still holds the lock. A lease is never shortened.
+    /// Layout `string`: extends the lease to its full length from now, if this attempt still holds the lock. The script
+    /// never shortens a lease.
     ///
     /// - KEYS: lock, fence.
     /// - ARGV: attempt, lease in ms, how long to keep the fence in ms.
-    /// - Answers `{1}`: renewed. `{0, holder}`: this attempt does not hold the lock; `holder` is the holder's value, or
+    /// - Replies `{1}`: renewed. `{0, holder}`: this attempt does not hold the lock; `holder` is the holder's value, or
     ///   nil if there is no holder.
     Renew = ["renew"], "bcba7badd9e549a292017eabfdc82622adbd4390";
     /// Layout `string`: releases the lock, if this attempt still holds it, and then notifies the waiters.
     ///
     /// - KEYS: lock, tombstone of this attempt.
     /// - ARGV: attempt, channel, how long to keep the tombstone in ms.
-    /// - Answers `{1}`: released, now or by an earlier release of this attempt. `{0, holder}`: this attempt did not
+    /// - Replies `{1}`: released, now or by an earlier release of this attempt. `{0, holder}`: this attempt did not
     ///   hold the lock.
     /// - The tombstone is for later commands of this attempt. An acquire that arrives late finds that the attempt has
     ///   ended. A release that a client library has sent twice finds that the first one released the lock (`1`) or
     ///   found another holder (`0`).
-    /// - The script frees the lock before it writes anything else. If the server does not permit the announcement, the
-    ///   script ignores that: waiters also poll.
+    /// - The script frees the lock before all other writes. If the user may not publish the message, the script ignores
+    ///   the error, because waiters also poll.
     Release = ["release"], "5ef42edee06d1231c6247cd90cbbaf53b619df58";
     /// Layout `string`: reports the holder of a lock.
     ///
     /// - KEYS: lock, fence, tombstone of this attempt.
     /// - ARGV: how long to keep the tombstone in ms.
-    /// - Answers `{}`: there is no holder. `{holder, ms left or -1 if the key has no end, fence}`: `holder` is the
-    ///   lock's value, and `fence` the last one that the lock has given, or an empty text.
-    /// - There is no tombstone: see above why the script begins with a write.
+    /// - Replies `{}`: there is no holder. `{holder, ms left or -1 if the key has no end, fence}`: `holder` is the
+    ///   lock's value, and `fence` is the last fence of the lock, or an empty text.
+    /// - This tombstone does not exist. The script needs its key only because it begins with a write, as all scripts
+    ///   do.
     Holder = ["holder"], "803b254264bd810fa14322c29b945fd180bc2d23";
     /// Layout `string`: takes the lock from its holder, and then notifies the waiters.
     ///
     /// - KEYS: lock, tombstone of the holder's attempt, tombstone of this attempt, fence.
     /// - ARGV: the holder's value, channel, how long to keep the tombstones in ms, the holder's fence or 0 if it has none.
-    /// - Answers `{1}`: taken, now or by an earlier request of this attempt. `{0}`: this holder did not hold the lock
-    ///   with this fence. An attempt whose lease ended before its grant was answered holds the lock again, with a later fence.
-    /// - The holder's tombstone is that of a lost lock: a release of the holder answers `0`, and an acquire of it that
-    ///   arrives late takes no lock.
+    /// - Replies `{1}`: taken, now or by an earlier request of this attempt. `{0}`: this holder did not hold the lock
+    ///   with this fence. (An attempt whose lease ended before the reply with its grant arrived can hold the lock
+    ///   again, with a later fence.)
+    /// - The script writes the holder's tombstone as after a lost lock: the reply to a later release of the holder is
+    ///   `0`, and a late acquire of the holder takes no lock.
     Break = ["break"], "6ae81dcca2463986409d13b859d740e9a38055cb";
-    /// Asks to run an operation. See [`claim`](super::claim).
+    /// Claims an operation. See [`claim`](super::claim).
     Claim = ["claim/record", "claim/claiming", "claim/claim"], "da91d449dc4a0c0307c3a8b523bff8c6ef42dabb";
     /// Extends the lease of a claim. See [`claim`](super::claim).
     RenewClaim = ["claim/record", "claim/renew"], "f555e94ca9fd7511a88683a571943b12c2886f12";
     /// Stores the result of a claim. See [`claim`](super::claim).
     Complete = ["claim/record", "claim/complete"], "a8e2aa4746d353438e9f02bfd2ba44f3d4227732";
-    /// Ends a claim: nothing has happened. See [`claim`](super::claim).
+    /// Ends a claim: the operation had no effect. See [`claim`](super::claim).
     ReleaseClaim = ["claim/record", "claim/ending", "claim/release"], "ff92ff7afe7e8ba6286675bbc4cb38875d27f36b";
-    /// Ends a claim: the outcome is unknown. See [`claim`](super::claim).
+    /// Ends a claim: the operation's outcome is unknown. See [`claim`](super::claim).
     Leave = ["claim/record", "claim/ending", "claim/leave"], "6d057fd05f1088bd03f12dfaba87e8a8c2d178d2";
     /// Makes a token. See [`claim`](super::claim).
     Issue = ["claim/record", "claim/issue"], "d7378449ca0ec37627d4b6811290b2c53699e735";

@@ -1,5 +1,5 @@
-//! What a contender contends for: a lock or a claim. The subject decides which scripts ask for it, and what their answers
-//! mean. All else is the same for both: see [`Contender`](super::Contender).
+//! The subject of a contender: a lock or a claim. The subject chooses the scripts, and decides on the meaning of their
+//! replies. Everything else is the same for both: see [`Contender`](super::Contender).
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -15,7 +15,7 @@ use super::{
     wire::Reply,
 };
 
-/// What a contender contends for.
+/// The lock or the claim that a contender wants to acquire.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Subject {
     /// A lock in the layout `string`.
@@ -44,7 +44,7 @@ impl Subject {
         matches!(self, Self::Claim(_))
     }
 
-    /// The channel on which the server notifies waiters that the holder has ended.
+    /// The channel on which the server notifies waiters of the end of the holder's attempt.
     pub(super) fn channel(&self) -> Vec<u8> {
         match self {
             Self::Lock(settings) => settings.channel(),
@@ -52,7 +52,8 @@ impl Subject {
         }
     }
 
-    /// Why a nonblocking acquire fails while another contender holds it, and why another one fails in the end.
+    /// The refusal of an acquire while another contender holds the lock or the claim: of a nonblocking acquire, or of
+    /// one whose timeout has expired.
     pub(super) const fn held_by_another(&self, nonblocking: bool) -> Refusal {
         match (self, nonblocking) {
             (Self::Claim(_), _) => Refusal::InProgress,
@@ -61,7 +62,7 @@ impl Subject {
         }
     }
 
-    /// The call of an attempt, as the server stores it. The server keeps a tombstone for `tombstone`.
+    /// The call for an attempt, which is given in its stored form. The server keeps a tombstone for `tombstone`.
     pub(super) fn call(&self, attempt: &str, ask: Ask<'_>, tombstone: Duration) -> Call {
         match self {
             Self::Lock(settings) => lock::call(settings, attempt, ask, tombstone),
@@ -76,7 +77,7 @@ impl Subject {
         }
     }
 
-    /// The answer to a renewal or to the end of an attempt.
+    /// The answer in the reply to a renewal or to the end of an attempt.
     pub(super) fn ended(&self, reply: &Reply) -> Result<Ended, Trouble> {
         match self {
             Self::Lock(_) => lock::compared(reply),

@@ -1,5 +1,5 @@
-//! The subscriptions of one client: one per channel for all its machines. The client keeps an unused subscription for a
-//! while.
+//! The subscriptions of one client: one per channel for all its machines. The client keeps an unused subscription for
+//! one second.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -16,7 +16,7 @@ use super::{
     wire::{Notice, Reply, Request},
 };
 
-/// How long the client keeps an unused subscription: machines often wait for a busy lock again soon.
+/// How long the client keeps an unused subscription. Machines often wait for the same lock again soon.
 const LINGER: Duration = Duration::from_secs(1);
 
 /// The subscriptions by channel.
@@ -91,8 +91,8 @@ impl Subscriptions {
         }
     }
 
-    /// Removes a subscription that has failed or ended, and returns its listeners. They are notified, and subscribe
-    /// again.
+    /// Removes a subscription that has failed or ended, and returns its listeners. The caller notifies them, and they
+    /// subscribe again.
     fn drop_channel(&mut self, id: CommandId) -> Vec<(Key, CommandId)> {
         let name = self
             .channels

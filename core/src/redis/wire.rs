@@ -19,12 +19,12 @@ pub enum Request {
         with_text: bool,
         /// How many of the arguments are keys. All keys are in one slot.
         keys: usize,
-        /// The keys, then the other arguments. The vector has spare capacity for the words that the driver puts before
+        /// The keys, then the other arguments. The vector has spare capacity for the words that the driver adds before
         /// them.
         arguments: Vec<Vec<u8>>,
     },
-    /// Subscribe to a channel. The driver answers when the server has confirmed the subscription, with any reply but an
-    /// error. The channel's messages are then [`Notice::Message`] with this command's id, until [`Notice::Gone`].
+    /// Subscribe to a channel. When the server has confirmed the subscription, the driver reports any reply that is not
+    /// an error. The channel's messages are then [`Notice::Message`] with this command's id, until [`Notice::Gone`].
     Subscribe {
         /// The channel.
         channel: Vec<u8>,
@@ -52,7 +52,7 @@ impl Request {
     }
 }
 
-/// An answer of the server.
+/// A reply of the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reply {
@@ -74,12 +74,12 @@ pub enum Reply {
 pub enum Notice {
     /// A message has arrived.
     Message {
-        /// The id of the [`Request::Subscribe`] that it belongs to.
+        /// The id of the subscription's [`Request::Subscribe`].
         id: CommandId,
     },
     /// The subscription has ended, for example with its connection. Messages may be lost.
     Gone {
-        /// The id of the [`Request::Subscribe`] that it belonged to.
+        /// The id of the subscription's [`Request::Subscribe`].
         id: CommandId,
     },
 }

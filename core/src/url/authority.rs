@@ -26,8 +26,8 @@ impl<'a> Parts<'a> {
     /// Splits an address into its parts.
     ///
     /// # Errors
-    /// If the address lacks `//`, has a fragment, or has an `@` after the authority. Such an `@` shows that the user or
-    /// password contains a character that ends the authority.
+    /// If the address does not contain `//`, has a fragment, or has an `@` after the authority. Such an `@` shows that
+    /// the user or password contains a character that ends the authority.
     pub(super) fn of(rest: &'a str, scheme: &'static str, form: &str) -> Result<Self, ConfigError> {
         let unread = Self {
             scheme,
@@ -70,7 +70,7 @@ impl<'a> Parts<'a> {
         options_of(self.options)
     }
 
-    /// An error that shows the address without any text that may be a user or a password.
+    /// An error with the address, without any text that may be a user or a password.
     pub(super) fn invalid(&self, why: &str) -> ConfigError {
         let [user, at] = if self.credentials.is_some() {
             [HIDDEN, "@"]
@@ -96,8 +96,8 @@ fn split(place: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Whether a host and a port look like a host and a port. If the port is not a number, it may be a password whose host
-/// is missing.
+/// Whether the text has the form of a host and a port. If the port is not a number, it may be a password in an address
+/// without a host.
 fn is_harmless(place: &str) -> bool {
     let (host, port) = split(place);
     let digits = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
@@ -119,7 +119,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Reads `HOST`, `HOST:PORT`, `[IPv6]` or `[IPv6]:PORT`. The error says what is wrong.
+    /// Parses `HOST`, `HOST:PORT`, `[IPv6]` or `[IPv6]:PORT`. The error is a text for the user.
     pub(super) fn read(text: &str, default_port: u16) -> Result<Self, String> {
         let (host, port) = split(text);
         if host.is_empty() {
@@ -156,7 +156,7 @@ fn port_of(text: &str) -> Result<u16, String> {
     let port = text::whole(text).and_then(|port| u16::try_from(port).ok());
     match port.filter(|port| digits && *port != 0) {
         Some(port) => Ok(port),
-        // The text may be a password whose host is missing, so the error does not repeat it.
+        // The text may be a password in an address without a host, so the error does not repeat it.
         None if !digits => Err("the port is no number: give one from 1 to 65535".into()),
         None => Err(["the port is ", &quoted(text), ": give a number from 1 to 65535"].concat()),
     }

@@ -1,9 +1,9 @@
 //! Addresses: `memory:`, `memory:NAME?session_timeout=MS`, `zk://HOST:PORT,HOST:PORT/PREFIX`, `redis://…` and `rediss://…`. The core
 //! parses them for all languages.
 //!
-//! Drivers get the parts, decoded and checked, and do no parsing of their own. No error and no `Debug` output contains
-//! a user or a password. `tests/addresses.json` lists addresses that the core accepts and addresses that it refuses.
-//! Every language has a test that reads this table.
+//! Drivers get the decoded and checked parts, and do not parse addresses themselves. No error and no `Debug` output
+//! contains a user or a password. `tests/addresses.json` lists addresses that the core accepts and addresses that it
+//! rejects. Every language has a test that reads this table.
 
 mod authority;
 mod redis;
@@ -23,7 +23,7 @@ use crate::{
 pub enum Address {
     /// A server inside the process, for demonstrations and tests. All clients with the same name share one server.
     Memory {
-        /// The server's name; if it is empty, the client has a server of its own.
+        /// The server's name; if it is empty, the client has its own server.
         name: String,
         /// The session timeout with which the client calculates. The server does not enforce it.
         session_timeout: Duration,
@@ -32,7 +32,7 @@ pub enum Address {
     ZooKeeper {
         /// `HOST:PORT` for every member. An IPv6 address is in brackets.
         hosts: Vec<String>,
-        /// The path below which the locks are; empty for the root.
+        /// The path of the directory of all locks; empty for the root.
         prefix: String,
         /// The session timeout that the client requests.
         session_timeout: Duration,
@@ -55,7 +55,8 @@ pub struct RedisAddress {
     pub database: u32,
     /// Whether the connection uses TLS.
     pub tls: bool,
-    /// With TLS: the file of the certificates that verify the server's certificate, instead of the system's.
+    /// With TLS: a file of certificates that the driver uses instead of the system's to verify the server's
+    /// certificate.
     pub ca: Option<String>,
 }
 
@@ -86,8 +87,8 @@ impl fmt::Debug for Credentials {
 /// The session timeout that a client requests by default.
 pub const DEFAULT_SESSION_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The session timeout of a client on a server inside the process. Long, so that a grant survives a program that
-/// computes for a while.
+/// The session timeout of a client on a server inside the process. It is long, so that a program that is busy for some
+/// time does not lose its grants.
 pub const MEMORY_SESSION_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Replaces a part of an address that may contain a password.
@@ -97,12 +98,13 @@ impl Address {
     /// Parses an address. The case of the scheme does not matter.
     ///
     /// # Errors
-    /// [`ConfigError`] that says what is wrong. It contains neither users nor passwords.
+    /// [`ConfigError`] with the reason. It contains neither users nor passwords.
     pub fn parse(url: &str) -> Result<Self, ConfigError> {
         let mut ends = url.bytes().take(1).chain(url.bytes().last());
         if ends.any(|byte| matches!(byte, 0..=b' ' | b'"' | b'\'')) {
-            // From a file that `echo` has written, or of variables with quotes. Without this check, the error would be
-            // about the port, or about the prefix at the first acquire.
+            // Such characters come from a file that `echo` has written, or from variables with quotes. Without this
+            // check, the error would be about the port, or it would be about the prefix and come only at the first
+            // acquire.
             return Err(ConfigError::InvalidUrl {
                 url: HIDDEN.into(),
                 why: "remove the space, line break or quotation mark around it".into(),
@@ -134,7 +136,7 @@ impl Address {
         }
     }
 
-    /// The address for people to read: without user, password and options.
+    /// The address as a text for people: without user, password and options.
     #[must_use]
     pub fn shown(&self) -> String {
         match self {
@@ -172,7 +174,7 @@ fn memory(rest: &str) -> Result<Address, ConfigError> {
     })
 }
 
-/// The option `session_timeout`, the only one that `zk://` and `memory:` have.
+/// Parses the option `session_timeout`, which is the only option of `zk://` and `memory:`.
 fn session_timeout(
     options: &str,
     scheme: &str,
@@ -213,8 +215,8 @@ fn options_of(options: &str) -> impl Iterator<Item = (&str, &str)> {
         .map(|option| text::split(option, b'=').unwrap_or((option, "")))
 }
 
-/// A part of an address with every `%XX` decoded; `None` if the result is not UTF-8 text, or a `%` lacks two
-/// hexadecimal digits.
+/// A part of an address with every `%XX` decoded; `None` if the result is not UTF-8 text, or if a `%` is not followed
+/// by two hexadecimal digits.
 #[must_use]
 pub fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());

@@ -50,7 +50,7 @@ pub(super) fn address(rest: &str, tls: bool) -> Result<Address, ConfigError> {
     }))
 }
 
-/// The highest number that servers accept is the largest signed number of 32 bits.
+/// Parses a database's number. Servers accept numbers up to `i32::MAX`.
 fn database(text: &str) -> Option<u32> {
     if text.is_empty() {
         return Some(0);
@@ -62,7 +62,7 @@ fn database(text: &str) -> Option<u32> {
     u32::try_from(number).ok()
 }
 
-/// The text must not contain NUL: some drivers' languages end a text at the first NUL.
+/// A decoded text. It must not contain NUL, because in the languages of some drivers a text ends at the first NUL.
 fn decoded(part: &str) -> Option<String> {
     percent_decoded(part).filter(|part| !text::has(part, b'\0'))
 }

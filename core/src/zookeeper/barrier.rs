@@ -1,10 +1,12 @@
-//! A barrier: a read that is sent behind it sees everything that was committed before the barrier was sent.
+//! A barrier: two requests. A read that the client sends after a barrier sees every write that was committed before the
+//! client sent the barrier.
 //!
-//! A barrier is two requests. A `sync` makes the session's server catch up with its leader. But a deposed leader
-//! answers a `sync` alone, from old data. So a `multi` of one check follows: it needs a quorum, and a deposed leader
-//! never answers it. A server answers no later request of a session before a write, so the reads wait for the check.
-//! The check alone is not enough: after a session has moved, its answer may be that of an earlier request (see the
-//! session lease). The answer to a `sync` cannot be, because a `sync` is no write.
+//! The first request is a `sync`, which makes the session's server catch up with its leader. But a deposed leader
+//! answers a `sync` without its followers, from old data. So the second request is a `multi` with one check: it needs a
+//! quorum, and a deposed leader never answers it. A server answers the requests of a session in order, so it answers
+//! the reads only after the check. The check alone is not enough: after a session has moved to another server, the
+//! client may get the reply to an earlier write instead (see the session lease). This cannot happen to a `sync`,
+//! because a `sync` is not a write.
 
 use alloc::string::String;
 
@@ -23,7 +25,7 @@ pub(super) struct Barrier {
 }
 
 impl Barrier {
-    /// Sends the two requests. The caller must send the reads right behind them.
+    /// Sends the two requests. The caller must send the reads directly after them.
     pub(super) fn send(path: String, out: &mut Outbox<Request>) -> Self {
         let sync = out.command(Request::Sync { path }, None);
         let check = out.command(quorum::check(), None);
@@ -35,7 +37,7 @@ impl Barrier {
         id == self.sync || id == self.check
     }
 
-    /// Whether this answer to one of the two requests lets the reads behind the barrier count.
+    /// Whether this reply to one of the two requests allows the client to use the reads after the barrier.
     pub(super) fn is_passed(&self, id: CommandId, result: &Result<Answer, Failure>) -> bool {
         match result {
             Ok(Answer::Done) => id == self.sync,
@@ -44,7 +46,7 @@ impl Barrier {
         }
     }
 
-    /// The shape of the answer to one of the two requests.
+    /// The shape of the reply to one of the two requests.
     pub(super) fn expects(&self, id: CommandId) -> &'static str {
         if id == self.sync { "done" } else { "children" }
     }

@@ -1,9 +1,9 @@
 //! The last event of an acquire or a grant. It waits until the contender's nodes no longer block other contenders.
 //!
-//! A node that a contender may create but not delete stays until its session ends, and all later contenders wait behind
-//! it. The application has to learn of that. So the last event waits for the answer to the deletion, as in Curator and
-//! Kazoo. If the server denies the deletion, the application gets that refusal, unless the deferred event is a worse
-//! one.
+//! If a contender may create its node but may not delete it, the node remains until the session ends, and all later
+//! contenders wait for it. The contender must report this to the application. So the last event waits for the reply to
+//! the delete, as in Curator and Kazoo. If the server denies the delete, the application gets this refusal, unless the
+//! deferred event is a worse one.
 
 use core::time::Duration;
 
@@ -11,18 +11,18 @@ use crate::{Cause, Event, Instant, Loss, Refusal, Timer, outbox::Outbox};
 
 use super::wire::Request;
 
-/// How long a refusal that is certain waits for the deletion of the contender's nodes. A server that takes longer is in
-/// trouble, and the application has set its timeout for such cases.
+/// How long a refusal waits for the deletion of the contender's nodes. A server that takes longer has a problem, and
+/// the application's timeout is for such cases.
 const WAITED: Duration = Duration::from_millis(500);
 
-/// The event to report. There is none after a loss, which is reported at once.
+/// The event to report. After a loss, there is no such event, because a loss is reported at once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Deferred(Option<Event>);
 
 impl Deferred {
     pub(super) const NOTHING: Self = Self(None);
 
-    /// The application releases the grant. The release is reported when the deletion is done, however long that takes.
+    /// The application releases the grant. The contender reports the release only when the deletion is done.
     pub(super) fn release(&mut self) {
         self.0 = Some(Event::Released);
     }
@@ -40,7 +40,7 @@ impl Deferred {
         self.0 = Some(Event::Refused { reason, cause });
     }
 
-    /// Reports the event. All nodes are deleted, or the server has answered why it keeps one (`complaint`).
+    /// Reports the event, after the deletion of all nodes or after the server has refused to delete one (`complaint`).
     pub(super) fn report(&mut self, complaint: Option<(Refusal, Cause)>, out: &mut Outbox<Request>) {
         if let Some(event) = self.0.take() {
             out.event(match complaint {
@@ -50,7 +50,7 @@ impl Deferred {
         }
     }
 
-    /// Reports a refusal now, without the answer to the deletion. Returns whether there was one.
+    /// Reports a refusal now, without waiting for the deletion. Returns whether there was a refusal.
     pub(super) fn flush(&mut self, out: &mut Outbox<Request>) -> bool {
         let refused = matches!(self.0, Some(Event::Refused { .. }));
         if refused {
@@ -61,7 +61,7 @@ impl Deferred {
     }
 }
 
-/// Whether the refusal has a cause that must be fixed in any case, whatever becomes of the node.
+/// Whether the cause of the refusal must be fixed in any case, even if the node is deleted.
 const fn is_worse(word: &Event) -> bool {
     use Refusal::{Cancelled, NotAvailable, Timeout, Unreachable};
     matches!(word, Event::Refused { reason, .. } if !matches!(reason, Cancelled | NotAvailable | Timeout | Unreachable))

@@ -13,7 +13,7 @@ use super::{
     StepSettings, SweepSettings, member::Member,
 };
 
-/// The family of machines that speak to ZooKeeper.
+/// The family of machines for ZooKeeper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "it has no values: it names the family")]
 pub enum ZooKeeper {}
@@ -24,7 +24,7 @@ pub enum ZooKeeper {}
 pub enum LockSettings {
     /// A contender in a queue.
     Contender(ContenderSettings),
-    /// A contender for many locks, all or none.
+    /// A contender that acquires all of several locks or none.
     MultiLock(Vec<ContenderSettings>),
     /// An inspection of a lock.
     Inspection(InspectionSettings),

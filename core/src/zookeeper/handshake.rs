@@ -1,19 +1,19 @@
-//! How long a client waits for the answer to its handshake: a rule for drivers.
+//! How long a client waits for the reply to its handshake: a rule for drivers.
 
 use core::time::Duration;
 
-/// The first wait is the session's timeout divided by this. One silent server then leaves enough of the timeout for
-/// others.
+/// The first wait is the session's timeout divided by this number. After one server that does not answer, enough of the
+/// timeout remains for other servers.
 const PARTS: u32 = 12;
-/// The shortest wait. A shorter one would be too short for a server that is only busy.
+/// The shortest wait. A busy server could not answer in a shorter time.
 const SHORTEST: Duration = Duration::from_millis(200);
 
-/// How long a server may take to answer the handshake of a new connection, after so many `failures` in a row.
+/// How long a server may take to answer the handshake of a new connection, after this number of `failures` in a row.
 ///
 /// A server that is starting accepts connections before it can answer, and may never answer the first ones (seen on 3.8
-/// and 3.9). A silent host does not even accept. kazoo and libzookeeper wait for as long as the session lasts, so one
-/// such connection costs them their locks. Each failure doubles the wait, up to two thirds of the timeout, so that the
-/// client also reaches a slow server.
+/// and 3.9). A host that is down does not even accept connections. kazoo and libzookeeper wait until the session ends,
+/// so they lose their locks by one such connection. Each failure doubles the wait, up to two thirds of the timeout, so
+/// that the client also reaches a slow server.
 #[must_use]
 pub fn handshake_timeout(session_timeout: Duration, failures: u32) -> Duration {
     let longest = session_timeout

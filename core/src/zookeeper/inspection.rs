@@ -1,17 +1,19 @@
-//! Inspection of a lock: it lists holders and waiters, requests the lock from a contender, or breaks a contender.
+//! Inspection of a lock: lists holders and waiters, requests the lock from a contender (revocation), or deletes a
+//! contender's node (break).
 //!
 //! The first round trip lists the contenders; the second one reads all of them (Kazoo reads one after the other). The
-//! result was true on the server that the client is connected to, at some moment during the round trips. It is for
-//! people and tools. It does not replace holding the lock.
+//! result was true on the client's server at some moment during the round trips. It is for people and tools: a client
+//! must not use it instead of acquiring the lock.
 //!
 //! `states.rs` has the table of its states and transitions, which is the specification.
 //!
-//! A contender to break is named by its node *and* its fence. So the inspection spares another contender that took over
-//! the path before the read. ZooKeeper deletes by path and version, not by fence. So a path that is used again (a
-//! single node's; in the layout `plain` also after its directory was reaped) can change hands between the read and the
-//! delete. In other layouts at most the same attempt has created the node again, with another fence. In `plain`, a name in
-//! a list may also be another contender's when the node is read: then the position, and so whether it holds, is that of the
-//! earlier one.
+//! The caller names the contender to break by its node *and* its fence. So the inspection does not break another
+//! contender whose node got the same path before the read. ZooKeeper deletes by path and version, not by fence. Some
+//! paths can be used again: the path of a single node, and a path in the layout `plain` after the server has deleted
+//! the empty directory. Such a path can get another contender's node between the read and the delete. In other layouts,
+//! only the same attempt can have created the node again, with another fence. In `plain`, a name in a list can also be
+//! another contender's when the client reads the node. Then the inspection reports that contender with the earlier
+//! contender's position, and so possibly with the wrong `holds`.
 
 mod inputs;
 mod places;
@@ -45,12 +47,12 @@ pub struct Inspection {
     ended: Option<Refusal>,
     phase: Phase,
     trail: Trail<Phase>,
-    /// The contender whose delete had no answer.
+    /// The contender whose delete got no reply.
     in_doubt: Option<Found>,
     failures: u32,
 }
 
-/// The state, and what the inspection stores only in that state.
+/// The state, with the data that the inspection stores only in that state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
@@ -112,7 +114,7 @@ impl Inspection {
         }
     }
 
-    /// Whether no inspection is under way.
+    /// Whether no inspection is in progress.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
@@ -192,7 +194,7 @@ impl Inspection {
         self.out.event(Event::Refused { reason, cause });
     }
 
-    /// Starts over: after a pause or, if the connection is lost, as soon as it is back.
+    /// Starts again: after a pause or, if the connection is lost, after the reconnect.
     fn again(&mut self, now: Instant) {
         self.go_to(Phase::Wanted);
         if self.session.is_some() {
@@ -249,7 +251,7 @@ impl Inspection {
             (Phase::Looking(_), Answer::Data { data, stat }) => self.act(&data, stat),
             (Phase::Looking(_), Answer::Error(code::NO_NODE)) => self.gone("it has gone"),
             (Phase::Acting(_, found), Answer::Done) => self.found(Vec::from([found])),
-            // After a move, this may be the answer to an earlier request: the client reads the node again.
+            // After a move, this may be the reply to an earlier request. So the client reads the node again.
             (phase @ Phase::Acting(..), Answer::Error(code::NO_NODE)) => {
                 self.phase = phase;
                 self.doubt();
@@ -284,8 +286,9 @@ impl Inspection {
             .into_iter()
             .filter_map(|(_, contender, found)| Some((contender.holds, found?)))
             .collect();
-        // The oldest permits are held. A younger one is the first waiter's, whose node in the queue is listed already.
-        // The code counts, because permits are few and a sort would add a fiftieth to the WebAssembly module.
+        // The oldest permits are held. A younger one belongs to the first waiter, whose node in the queue is already in
+        // the result. The code counts the older permits, because permits are few, and a sort would make the WebAssembly
+        // module a fiftieth larger.
         let permits: Vec<Fence> = all
             .iter()
             .filter(|(holds, _)| matches!(holds, Holds::Among(_)))
@@ -309,7 +312,7 @@ impl Inspection {
         self.found(all.into_iter().map(|(_, found)| found).collect());
     }
 
-    /// The node exists. If it has the expected fence, the client deletes or writes it.
+    /// The node exists. If it has the expected fence, the client deletes it or writes to it.
     fn act(&mut self, data: &[u8], stat: Stat) {
         let (path, fence) = match &self.settings.action {
             Action::Break { node, fence } | Action::Revoke { node, fence } => (node.clone(), *fence),
@@ -336,14 +339,15 @@ impl Inspection {
         self.go_to(Phase::Acting(id, found));
     }
 
-    /// The connection is lost, or there is no answer. The server may have broken the contender.
+    /// The connection is lost, or the client got no reply. The server may have deleted the contender's node.
     fn doubt(&mut self) {
         if let (Action::Break { .. }, Phase::Acting(_, found)) = (&self.settings.action, &self.phase) {
             self.in_doubt = Some(found.clone());
         }
     }
 
-    /// The contender's node does not exist. If a delete had no answer, that delete counts as the reason.
+    /// The contender's node does not exist. If an earlier delete of this inspection got no reply, that delete counts as
+    /// the reason.
     fn gone(&mut self, why: &str) {
         match self.in_doubt.take() {
             Some(found) => self.found(Vec::from([found])),

@@ -1,4 +1,4 @@
-//! Layouts: the names of contenders' nodes on the server, and how to read them.
+//! Layouts: the names of contenders' nodes on the server, and the functions that parse them.
 //!
 //! | | `curator` | `kazoo` | `plain` |
 //! |---|---|---|---|
@@ -19,10 +19,11 @@ use crate::{AttemptId, id::EncodedId, text};
 use super::wire::CreateMode;
 
 /// A contender's position in the sequence: the number at the end of its node's name. It is compared as a number and not
-/// as text: whole names sort wrongly (ZOOKEEPER-2931), and so do signs (ZOOKEEPER-4372).
+/// as text, because a comparison of whole names gives a wrong order (ZOOKEEPER-2931), and so do negative numbers as
+/// text (ZOOKEEPER-4372).
 pub(super) type Sequence = i32;
 
-/// No contender with this number or a higher one is granted a lock. Since 3.6 the 32-bit counter stops at its end, and
+/// A contender with this number or a higher one never gets a lock. Since 3.6 the 32-bit counter stops at its end, and
 /// the server then gives every new node the same number.
 pub(super) const SEQUENCE_END: Sequence = Sequence::MAX - 1000;
 
@@ -35,26 +36,26 @@ pub enum Layout {
     Curator,
     /// The layout of Kazoo.
     Kazoo,
-    /// The layout of home-made locks: any prefix, followed by the server's number.
+    /// The layout of self-written locks: any prefix, followed by the server's number.
     Plain {
         /// The prefix.
         prefix: String,
     },
 }
 
-/// What a contender contends for.
+/// The kind of hold that a contender requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
     /// A mutex.
     Mutex,
-    /// A read/write lock, together with other readers.
+    /// A read/write lock, shared with other readers.
     Reader,
-    /// A read/write lock, alone.
+    /// A read/write lock, exclusive.
     Writer,
-    /// An election, alone.
+    /// The leadership of an election, exclusive.
     Candidate,
-    /// A single node that is the lock, without a queue: the contender that creates it holds the lock.
+    /// A lock that is a single node, without a queue: the contender that creates the node holds the lock.
     Single,
     /// One of a semaphore's permits.
     Permit {
@@ -63,19 +64,19 @@ pub enum Role {
     },
 }
 
-/// What a child's name shows.
+/// A child of the lock's directory, as its name describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Child {
     Contender(Contender),
-    /// Not a contender. Such a child cannot hold the lock, so it is ignored (CURATOR-43).
+    /// Not a contender. Such a child cannot hold the lock, so contenders ignore it (CURATOR-43).
     Unrelated,
 }
 
-/// What a contender's name shows.
+/// A contender, as the name of its node describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Contender {
     pub(super) sequence: Sequence,
-    /// Whether the contender shares the lock with others of its kind.
+    /// Whether the contender shares the lock with other contenders that share it.
     pub(super) shared: bool,
     kind: Kind,
 }
@@ -90,8 +91,8 @@ enum Kind {
     Plain,
 }
 
-/// The marks before the number. A mark comes before every shorter mark that it ends with. The Go client and older
-/// clients write `lock-` without a dash before it.
+/// The marks before the number. If a mark ends with a shorter mark, the longer mark comes first. The Go client and
+/// older clients write `lock-` without a dash before it.
 const MARKS: [(&str, Kind, bool); 6] = [
     ("__lock__", Kind::Kazoo, false),
     ("__rlock__", Kind::Kazoo, true),
@@ -102,7 +103,8 @@ const MARKS: [(&str, Kind, bool); 6] = [
 ];
 
 impl Layout {
-    /// Reads a child's name from its end, which is fast: a contender that joins a long queue reads thousands of names.
+    /// Parses a child's name from its end. That is fast, and a contender that joins a long queue parses thousands of
+    /// names.
     pub(super) fn read(&self, child: &str) -> Child {
         if let Self::Plain { prefix } = self
             && let Some(number) = child.strip_prefix(prefix.as_str())
@@ -117,7 +119,7 @@ impl Layout {
         let digits = child.bytes().rev().take_while(u8::is_ascii_digit).count();
         let named = child.len().saturating_sub(digits);
         let named = child.get(..named).unwrap_or_default();
-        // The dash is the number's sign if a mark stands before the dash. No mark ends with two dashes.
+        // If a mark comes before the dash, the dash is the number's sign. No mark ends with two dashes.
         [Some(named), named.strip_suffix('-')]
             .into_iter()
             .flatten()
@@ -140,7 +142,7 @@ impl Layout {
         Some([before, self.encoded(attempt).as_str(), after].concat())
     }
 
-    /// What stands before and behind the attempt in a node's name. `None` for a layout whose names do not contain the
+    /// The texts before and after the attempt in a node's name. `None` for a layout whose names do not contain the
     /// attempt.
     const fn around(&self) -> Option<(&'static str, &'static str)> {
         match self {
@@ -180,7 +182,7 @@ impl Layout {
         [directory, "/", before, attempt, after, mark].concat()
     }
 
-    /// The rest of a node's name behind the attempt and the mark, if the node is one of the attempt's.
+    /// The rest of a node's name after the attempt and the mark, if the node belongs to the attempt.
     fn number<'a>(&self, role: Role, attempt: &EncodedId, node: &'a str) -> Option<&'a str> {
         let parts = self.parts(role, attempt);
         parts.iter().try_fold(node, |rest, part| rest.strip_prefix(part))
@@ -204,8 +206,8 @@ impl Layout {
         })
     }
 
-    /// Whether the client can find a node by its name after an unanswered create, and keep it. Otherwise the client
-    /// deletes the node.
+    /// Whether the client, after a create without a reply, can find the node by its name and keep it. Otherwise the
+    /// client deletes the node.
     pub(super) const fn recovers(&self, role: Role) -> bool {
         matches!(
             (self, role),
@@ -264,8 +266,8 @@ impl Contender {
         self.kind != other.kind
     }
 
-    /// Whether this contender may leave a reader's node with its own number behind, as a writer does (Curator's
-    /// downgrade, CURATOR-621). In Kazoo's layout a mutex, a candidate and a writer have the same name, so each of them
+    /// Whether this contender's node may be replaced by a reader's node with the same number, as in a writer's
+    /// downgrade (CURATOR-621). In Kazoo's layout a mutex, a candidate and a writer have the same name, so each of them
     /// may be a writer.
     pub(super) const fn may_downgrade(self) -> bool {
         let writes = match self.kind {
@@ -276,8 +278,8 @@ impl Contender {
     }
 }
 
-/// The number in the text, if it is one. A server pads the number to ten characters, sign included, so a counter that
-/// has wrapped gives nine digits and a sign.
+/// The number in the text, if the text is a number. A server pads the number to ten characters, including the sign. So
+/// after the counter has wrapped, the text has a sign and nine digits.
 fn sequence(written: &str) -> Option<Sequence> {
     let digits = written.strip_prefix('-').unwrap_or(written);
     // The conversion below rejects every other error, but would accept a second sign.

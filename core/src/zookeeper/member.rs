@@ -1,4 +1,4 @@
-//! Any machine of the family, as a hub drives it.
+//! The type of all machines of the family, for the hub.
 
 use alloc::boxed::Box;
 
@@ -49,5 +49,5 @@ impl Member {
     }
 }
 
-// An inspection, a single step and a sweep are granted nothing.
+// An inspection, a single step and a sweep never get a grant.
 forward_to_machines!(ZooKeeper: contend Contender, Semaphore, MultiLock, Claimant; never Inspection, SingleStep, Sweep);

@@ -1,17 +1,18 @@
 //! ZooKeeper: sequential ephemeral nodes. Each waiter watches one node, so a release wakes exactly one waiter.
 //!
-//! The recipe is ZooKeeper's own ("Recipes and Solutions", Locks), with the lessons of ten years of bug reports:
+//! The recipe is from ZooKeeper's documentation ("Recipes and Solutions", Locks), with changes that ten years of bug
+//! reports have shown to be necessary:
 //!
-//! - **One round trip to acquire**: the client sends create and list together. A server answers one session's requests
-//!   in order, so the list contains the new node.
-//! - **No request to hand over**: if the list showed exactly one contender before this one, the deletion of that
-//!   contender's node is the grant. The exception is a contender whose name may be a writer's: a writer may have been
-//!   downgraded to a reader, so the waiter lists again.
-//! - **A lost reply loses nothing**: the client finds a node again by its attempt, and only in the session that created
-//!   it (CURATOR-45, CURATOR-498).
-//! - **A session counts only for as long as its leader has confirmed it**: see the session lease.
-//! - **The client deletes what it created**, however late the reply to the create comes, and even if no call waits any
-//!   more (CURATOR-486, kazoo#732).
+//! - **One round trip to acquire**: the client sends the create of its node and the list of the directory together. A
+//!   server answers one session's requests in order, so the list contains the new node.
+//! - **No request to pass on the lock**: if the list showed exactly one contender before this one, the deletion of that
+//!   contender's node is the grant. There is one exception: that contender may be a writer that has become a reader by
+//!   a downgrade, so the waiter lists again.
+//! - **A lost reply does no harm**: the client finds its node again by the attempt, and accepts it only in the session
+//!   that created it (CURATOR-45, CURATOR-498).
+//! - **A grant is valid only for the time that the leader has confirmed for the session**: see the session lease.
+//! - **The client deletes every node that it created**, even if the reply to the create comes late and no call waits
+//!   for it any more (CURATOR-486, kazoo#732).
 
 mod barrier;
 mod cleanup;
@@ -52,7 +53,7 @@ use alloc::string::String;
 
 use crate::{Cause, CommandId, Refusal, text::signed};
 
-/// What an error code means for a lock.
+/// The consequence of an error code for a lock.
 enum Verdict {
     /// The server did not execute the request. A retry may succeed.
     Transient,
@@ -60,8 +61,8 @@ enum Verdict {
     Final(Refusal, Cause),
 }
 
-/// In an error: what failed on a server that does not know the client library's create request. A retry would not help,
-/// because such a server closes the connection each time.
+/// The failed action in the error of a server that does not know the client library's create request. A retry would not
+/// help, because such a server closes the connection each time.
 const MAKING_A_DIRECTORY: &str = "making the lock's directory";
 
 /// Whether the error means that the server did not execute the request, but may execute a retry.

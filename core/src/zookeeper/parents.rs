@@ -4,18 +4,18 @@ use crate::{Cause, Failure, Refusal};
 
 use super::{Answer, answered, code, is_transient, refusal};
 
-/// What the answers to the creates of directories have shown. The request that needs the directories decides what
-/// follows.
+/// The result of the creates of directories. The reply to the request that needs the directories decides on the next
+/// step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Parents {
-    /// The server's last error that says more than whether a directory exists; 0: there is none.
+    /// The server's last error, except for errors that only show whether a directory exists; 0 if there is none.
     denied: i32,
-    /// Whether a create failed for a temporary reason, or had no answer. A retry may succeed.
+    /// Whether a create failed for a temporary reason, or got no reply. A retry may succeed.
     pub(super) postponed: bool,
 }
 
 impl Parents {
-    /// A directory was created, existed already, or could not be created.
+    /// Handles the reply to the create of a directory.
     pub(super) const fn made(&mut self, result: &Result<Answer, Failure>) {
         match result {
             Ok(Answer::Error(code::NODE_EXISTS | code::NO_NODE)) => {}

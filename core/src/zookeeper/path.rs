@@ -1,4 +1,4 @@
-//! Paths: which ones a server accepts, and how to join their parts.
+//! Paths: checks whether a server accepts them, and joins their parts.
 
 use alloc::{string::String, vec::Vec};
 
@@ -23,7 +23,7 @@ pub(super) fn ancestors(directory: &str) -> Vec<String> {
         .filter(|(_, letter)| *letter == b'/')
         .filter_map(|(at, _)| directory.get(..at))
         .chain([directory])
-        // A single node right below the root has no directory to create.
+        // A single node directly below the root has no directory to create.
         .filter(|ancestor| !ancestor.is_empty())
         .map(String::from)
         .collect()

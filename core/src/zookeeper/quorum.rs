@@ -1,4 +1,5 @@
-//! A check that only a quorum can answer. [`proof`](super::session_lease) has the reasons, from ZooKeeper's sources.
+//! A request that only a leader with a quorum can answer. [`proof`](super::session_lease) explains this by ZooKeeper's
+//! sources.
 
 use alloc::{string::String, vec::Vec};
 
@@ -13,8 +14,8 @@ pub(super) fn check() -> Request {
 }
 
 /// Whether a quorum has acknowledged the check. A client gets an error if it may not read the root, or if its root does
-/// not exist. The server proposes that error, too. The check creates no nodes, so an answer with names belongs to
-/// another transaction.
+/// not exist. The server proposes that error, too. The check creates no nodes, so a reply with names belongs to another
+/// transaction.
 pub(super) const fn is_acknowledged(answer: &Answer) -> bool {
     match answer {
         Answer::Children(names) => names.is_empty(),

@@ -1,4 +1,4 @@
-//! What a machine knows of its session.
+//! A machine's knowledge of its session.
 
 use core::time::Duration;
 
@@ -6,7 +6,7 @@ use crate::{CommandId, Failure, Instant, Misuse, Outcome, Refusal, SessionId, le
 
 use super::wire::{Answer, Reply, SessionState, Stat};
 
-/// What is known of the session.
+/// The session, as far as the machine knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Session {
     pub(super) id: Option<SessionId>,
@@ -14,33 +14,32 @@ pub(super) struct Session {
     pub(super) timeout: Duration,
     /// Until when the session is confirmed.
     pub(super) valid_until: Option<Instant>,
-    /// Why no further session will come, if so.
+    /// The reason why the client library will not make another session, if this is so.
     pub(super) ended: Option<Refusal>,
-    /// Whether the session has moved to another connection. Then an answer may be that of a request from before the
-    /// move.
+    /// Whether the session has moved to another connection. Then a reply may belong to a request from before the move.
     pub(super) moved: bool,
 }
 
-/// What a notice of the session means for a machine.
+/// The change that a notice of the session reports to a machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SessionChange {
-    /// Nothing: there is no session yet.
+    /// No change: there is no session yet.
     None,
-    /// The connection is up.
+    /// The client is connected.
     Connected {
-        /// Whether an earlier session is over.
+        /// Whether this is a new session, so the earlier one has ended.
         is_new: bool,
     },
     /// The connection is lost. The session may still be alive.
     Suspended,
     /// The server has ended the session, and deleted its nodes.
     Over,
-    /// The same, and no further session will come.
+    /// The session has ended, and the client library will not make another one.
     Ended(Refusal),
 }
 
 impl Session {
-    /// Before the first notice.
+    /// The value before the first notice.
     pub(super) const UNKNOWN: Self = Self {
         id: None,
         connected: false,
@@ -50,12 +49,12 @@ impl Session {
         moved: false,
     };
 
-    /// The answer in an outcome. An answer from another session, and one that the client library has made up, count as
-    /// no answer.
+    /// The answer in an outcome. A reply from another session counts as no reply, and so does one that the client
+    /// library made itself.
     ///
-    /// The commands and watches that a machine knows belong to the present session. The end of a session forgets them,
-    /// and no driver sends a command in a later session than the one in which it was given. So the comparison of
-    /// sessions is a second safeguard, against drivers that mix up two sessions.
+    /// All commands and watches of a machine belong to the present session: the machine forgets them when the session
+    /// ends, and no driver sends a command in a later session than the one in which it got the command. So the
+    /// comparison of sessions is a second safeguard, against drivers that confuse two sessions.
     pub(super) fn answer(&self, outcome: Outcome<Reply>) -> Result<Answer, Failure> {
         match outcome {
             Outcome::Failed(failure) => Err(failure),
@@ -66,7 +65,8 @@ impl Session {
         }
     }
 
-    /// As [`answer`](Self::answer). An answer of another shape than the command `id` expects counts as no answer, too.
+    /// Does the same as [`answer`](Self::answer). A reply of another shape than the command `id` expects also counts as
+    /// no reply.
     pub(super) fn read(
         &self,
         id: CommandId,
@@ -89,7 +89,7 @@ impl Session {
         }
     }
 
-    /// Takes note of a change of the session.
+    /// Stores a change of the session.
     pub(super) fn change(
         &mut self,
         state: SessionState,
@@ -102,7 +102,8 @@ impl Session {
                 SessionChange::None
             }
             SessionState::Connected => {
-                // Drivers know the timeout of a connected session. With other states they may leave it out.
+                // Only the notice of a connected session always contains the timeout. In other states, drivers may
+                // leave it out.
                 self.timeout = timeout;
                 let known = self.id.replace(session);
                 let is_new = known.is_some_and(|known| known != session);
@@ -145,13 +146,13 @@ impl Session {
         self.id == Some(SessionId(stat.ephemeral_owner))
     }
 
-    /// Until when the session is confirmed, if it is connected and confirmed now.
+    /// Until when the session is confirmed, if it is connected and the confirmation is still valid.
     pub(super) fn confirmed(&self, now: Instant) -> Option<Instant> {
         self.valid_until.filter(|until| self.connected && *until > now)
     }
 
-    /// Until when a grant made now would be valid. `None` if it would end before the application could use it: the next
-    /// confirmation comes soon.
+    /// Until when a grant that begins now would be valid. `None` if it would end before the application could use it.
+    /// The next confirmation then comes soon.
     pub(super) fn lasts_until(&self, now: Instant) -> Option<Instant> {
         let least = lease::least_left(self.timeout);
         self.confirmed(now).filter(|until| *until > now.plus(least))

@@ -1,4 +1,4 @@
-//! What has gone wrong in a group of requests.
+//! The faults in a group of requests.
 
 use crate::{Cause, CommandId, Refusal};
 
@@ -9,7 +9,7 @@ use super::{Verdict, classify_error};
 pub(super) enum Setback {
     #[default]
     None,
-    /// A request was not executed, or not answered.
+    /// A request was not executed, or got no reply. A retry may succeed.
     Retry,
     /// The directory of the nodes does not exist.
     NoDirectory,

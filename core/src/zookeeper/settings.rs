@@ -14,8 +14,8 @@ use super::{
     path,
 };
 
-/// The default of [`ContenderSettings::answer_within`]: how long the server's answers may take before a try is refused
-/// as unreachable.
+/// The default of [`ContenderSettings::answer_within`]: how long the server's replies may take before a try fails with
+/// an unreachable server.
 pub const DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// The longest identifier of a contender, in bytes.
@@ -31,12 +31,12 @@ pub struct ContenderSettings {
     /// Whether the holder receives revocation requests from the grant on. If not, it receives them from the session's
     /// next confirmation on.
     pub revocable: bool,
-    /// How long a try waits for the server's answers.
+    /// How long a try waits for the server's replies.
     pub answer_within: Duration,
     /// The longest hold allowed; `None` for no limit.
     pub max_hold: Option<Duration>,
-    /// Who acquires the lock, for re-entry; `None` if each acquire is a contender of its own. Only mutexes, single nodes,
-    /// readers and writers have owners.
+    /// The owner that acquires the lock, for re-entry; `None` if each acquire is a separate contender. Only mutexes,
+    /// single nodes, readers and writers have owners.
     pub owner: Option<Owner>,
 }
 
@@ -45,8 +45,8 @@ impl ContenderSettings {
     /// path is the node itself.
     ///
     /// # Errors
-    /// [`ConfigError`] for a name that is no valid path on a server, for a role that the layout does not have, and for
-    /// zero permits.
+    /// [`ConfigError`] for a name that is not a valid path on a server, for a role that the layout does not have, and
+    /// for zero permits.
     pub fn new(prefix: &str, name: &str, layout: Layout, role: Role) -> Result<Self, ConfigError> {
         if let Layout::Plain { prefix } = &layout
             && role != Role::Single
@@ -69,7 +69,7 @@ impl ContenderSettings {
         }
         let path = path::directory(prefix, name)?;
         let (directory, layout) = match (role, text::split_last(&path, b'/')) {
-            // The node's name is the prefix alone. No number follows.
+            // The node's name is only the prefix. No number follows.
             (Role::Single, Some((above, name))) => (above.into(), Layout::Plain { prefix: name.into() }),
             _ => (path, layout),
         };
@@ -90,12 +90,12 @@ impl ContenderSettings {
         !matches!(self.layout, Layout::Plain { .. })
     }
 
-    /// The path that stands for the lock: its directory, or the single node.
+    /// The path that identifies the lock: its directory, or the single node.
     pub(super) fn lock_path(&self) -> String {
         single_path(&self.directory, &self.layout, self.role).unwrap_or_else(|| self.directory.clone())
     }
 
-    /// What the owner acquires.
+    /// The lock and the mode that the owner acquires; `None` without an owner.
     pub(super) fn reentry(&self) -> Option<Reentry> {
         let owner = self.owner.clone()?;
         let (kind, mode) = match self.role {
@@ -139,7 +139,7 @@ impl ContenderSettings {
         &self.layout
     }
 
-    /// What the contender contends for.
+    /// The kind of hold that the contender requests.
     #[must_use]
     pub const fn role(&self) -> Role {
         self.role
@@ -153,11 +153,11 @@ pub struct InspectionSettings {
     pub(super) layout: Layout,
     pub(super) of: Role,
     pub(super) action: Action,
-    /// How long an inspection without another limit waits for the server's answers.
+    /// How long an inspection without another limit waits for the server's replies.
     pub answer_within: Duration,
 }
 
-/// What an inspection does.
+/// The action of an inspection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Action {
@@ -181,8 +181,8 @@ pub enum Action {
 }
 
 impl InspectionSettings {
-    /// The settings of an inspection of the lock at `prefix`/`name`. `of` gives the kind of lock, by any of the lock's
-    /// roles.
+    /// The settings of an inspection of the lock at `prefix`/`name`. `of` is any of the lock's roles, and determines
+    /// the kind of lock.
     ///
     /// # Errors
     /// [`ConfigError`] as for a contender, for a node outside the lock's directories, and for a revocation request to a
@@ -233,7 +233,7 @@ impl InspectionSettings {
         single_path(&self.directory, &self.layout, self.of)
     }
 
-    /// The directories that the contenders' nodes lie in.
+    /// The directories that contain the contenders' nodes.
     pub(super) fn directories(&self) -> VecDeque<String> {
         match (self.of, &self.layout) {
             (Role::Permit { .. }, layout) => semaphore_directories(&self.directory, layout).into(),

@@ -1,14 +1,14 @@
-//! The wait queue of a lock: the place of each contender, read from one list of the lock's directory.
+//! The wait queue of a lock: finds a contender's place in a list of the lock's directory.
 
 use alloc::string::String;
 
 use super::layout::{Child, Contender, Layout, Role};
 
-/// What a list shows about a contender.
+/// The contents of a list that concern one contender.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) place: Place,
-    /// The name of a foreign contender in the list, if there is one: it does not recognise this contender.
+    /// The name of a foreign contender in the list, if there is one. A foreign contender does not recognise this one.
     pub(super) foreign: Option<String>,
 }
 
@@ -19,19 +19,19 @@ pub(super) enum Place {
     First,
     /// An earlier contender blocks this one.
     Behind(Behind),
-    /// All permits are taken: so many have to be released first.
+    /// All permits are taken. This number of permits has to be released first.
     Full(u32),
     /// The contender's own node is not in the list.
     Missing,
 }
 
-/// What blocks a contender.
+/// The contenders that block a contender.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Behind {
-    /// The nearest earlier contender that blocks this one: the one to watch.
+    /// The nearest earlier contender that blocks this one. This contender watches it.
     pub(super) predecessor: String,
-    /// Whether the predecessor's deletion alone does not make this contender first: others block it, too, or the
-    /// predecessor may have been downgraded from a writer to a reader.
+    /// Whether this contender may not be first after the predecessor's deletion: other contenders block it, too, or the
+    /// predecessor may have become a reader by a downgrade.
     pub(super) doubtful: bool,
     /// How many contenders block this one.
     pub(super) ahead: u32,
@@ -39,9 +39,10 @@ pub(super) struct Behind {
 
 /// Finds the place of the node `own` in the queue.
 ///
-/// All earlier contenders block a contender that does not share the lock. A reader is blocked only by those that do not
-/// share it (recipe "Shared Locks"; Kazoo #649: a reader that waits for a later writer may never get the lock). A
-/// permit is granted when no more permits are taken than there are.
+/// All earlier contenders block a contender that does not share the lock. Only earlier contenders that do not share the
+/// lock block a reader (recipe "Shared Locks"; Kazoo #649: a reader that waits for a later writer may never get the
+/// lock). A contender holds a permit if the number of nodes in the permits' directory is not greater than the number of
+/// permits.
 pub(super) fn read(children: &[String], (own, read): (&str, Child), layout: &Layout, role: Role) -> Reading {
     let place = match role {
         Role::Permit { permits } => permit(children, own, permits),
@@ -59,7 +60,8 @@ fn permit(children: &[String], own: &str, permits: u32) -> Place {
     if !children.iter().any(|child| child == own) {
         return Place::Missing;
     }
-    // Every child counts, as it does for other clients: one permit too few is better than one too many.
+    // Every child counts as a taken permit, as it does for other clients: it is better to grant one permit too few than
+    // one too many.
     let taken = u32::try_from(children.len()).unwrap_or(u32::MAX);
     match taken.checked_sub(permits) {
         None | Some(0) => Place::First,
@@ -72,8 +74,8 @@ fn queue(children: &[String], own: &str, layout: &Layout, mine: Contender) -> Re
     let mut ahead: u32 = 0;
     let mut nearest: Option<(Contender, &String)> = None;
     let earlier = |a: (Contender, &str), b: (Contender, &str)| {
-        // A writer and the reader that it turns into have the same number. At the end of the sequence, any contenders
-        // may have. Then the name decides, in the same way for all clients.
+        // A writer and the reader that it becomes by a downgrade have the same number. At the end of the sequence, any
+        // contenders may have the same number. Then the name decides, in the same way for all clients.
         (a.0.sequence, a.1) < (b.0.sequence, b.1)
     };
     for child in children {
@@ -107,7 +109,7 @@ fn queue(children: &[String], own: &str, layout: &Layout, mine: Contender) -> Re
     Reading { place, foreign }
 }
 
-/// The earliest in the queue of an attempt's own nodes.
+/// The earliest node of an attempt in the queue.
 pub(super) fn earliest_of_attempt<'a>(
     children: &'a [String],
     layout: &Layout,
@@ -193,7 +195,7 @@ mod tests {
         let second = behind(&all, &readers[1], Role::Reader);
         assert_eq!((&second.predecessor, second.ahead), (&writers[1], 2));
         assert!(second.doubtful);
-        // The writer behind a writer: its predecessor may be downgraded to a reader.
+        // A writer behind a writer: its predecessor may be downgraded to a reader.
         let writer = behind(&all, &writers[1], Role::Writer);
         assert_eq!((&writer.predecessor, writer.doubtful), (&writers[0], true));
         let last = behind(&all, &writers[2], Role::Writer);

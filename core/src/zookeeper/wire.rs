@@ -1,4 +1,4 @@
-//! What crosses the boundary to a ZooKeeper client library: requests, replies, notices.
+//! The interface to a ZooKeeper client library: requests, replies, notices.
 
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
@@ -16,7 +16,7 @@ pub enum Request {
         path: String,
         /// The node's data.
         data: Vec<u8>,
-        /// Which kind of node.
+        /// The kind of node.
         mode: CreateMode,
     },
     /// List the names of a node's children. With `watch`, the driver reports the next change of the children, once.
@@ -24,7 +24,7 @@ pub enum Request {
     Children {
         /// The parent's path.
         path: String,
-        /// Whether to set a watch. If the node does not exist, none is set.
+        /// Whether to set a watch. If the node does not exist, the server sets no watch.
         watch: bool,
     },
     /// Read a node. With `watch`, the driver reports the node's next change or its deletion, once. Answered by
@@ -32,29 +32,29 @@ pub enum Request {
     Get {
         /// The node's path.
         path: String,
-        /// Whether to set a watch. If the node does not exist, none is set (`exists` would leave a watch behind,
+        /// Whether to set a watch. If the node does not exist, the server sets no watch (`exists` would set one,
         /// CURATOR-107).
         watch: bool,
     },
-    /// Replace a node's data, whatever its version. Answered by [`Answer::Done`].
+    /// Replace a node's data, at any version. Answered by [`Answer::Done`].
     Set {
         /// The node's path.
         path: String,
         /// The new data.
         data: Vec<u8>,
     },
-    /// Delete a node, whatever its version. Answered by [`Answer::Done`].
+    /// Delete a node, at any version. Answered by [`Answer::Done`].
     Delete {
         /// The node's path.
         path: String,
     },
-    /// Make this session's server catch up with the leader. Answered by [`Answer::Done`] when it has.
+    /// Make this session's server catch up with the leader. The server then answers [`Answer::Done`].
     Sync {
         /// Any path.
         path: String,
     },
-    /// End the connection, because its server is silent, and connect to another server in the same session. The driver
-    /// need not answer. It does nothing on a connection that the program made.
+    /// End the connection, because its server does not answer, and connect to another server in the same session. The
+    /// driver need not report an outcome. It does nothing if the program made the connection.
     Reconnect,
     /// Several writes, all of them or none. Answered by [`Answer::Children`] with the names of the created nodes, in
     /// the order of the writes, or by the error of the first write that fails.
@@ -74,7 +74,7 @@ pub enum Write {
         path: String,
         /// The node's data.
         data: Vec<u8>,
-        /// Which kind of node.
+        /// The kind of node.
         mode: CreateMode,
     },
     /// Replace a node's data.
@@ -93,8 +93,7 @@ pub enum Write {
         /// The version that the node must have; `None` for any.
         version: Option<i32>,
     },
-    /// Check that a node exists. A check changes nothing and fires no watch, but its transaction goes through a quorum
-    /// all the same.
+    /// Check that a node exists. A check changes nothing and fires no watch, but its transaction still needs a quorum.
     Check {
         /// The node's path.
         path: String,
@@ -111,23 +110,23 @@ pub enum CreateMode {
     Persistent,
     /// The server deletes the node when its session ends.
     Ephemeral,
-    /// As `Ephemeral`. The node's name ends in a number that the parent counts up.
+    /// As `Ephemeral`. The server adds a number to the node's name, which grows with each such node of the parent.
     EphemeralSequential,
-    /// The server deletes the node some time after its last child is gone (3.5.3 and later).
+    /// The server deletes the node some time after the deletion of its last child (3.5.3 and later).
     Container,
 }
 
-/// What the server answered, and in which session the request was sent.
+/// The server's reply, and the session in which the driver sent the request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reply {
-    /// The session. An answer from another session than the present one counts as [`Failure::Unknown`](crate::Failure).
+    /// The session. A reply from another session than the present one counts as [`Failure::Unknown`](crate::Failure).
     pub session: SessionId,
     /// The answer.
     pub answer: Answer,
 }
 
 impl Reply {
-    /// Whether the answer is a code that client libraries make when they do not know whether the server has executed
+    /// Whether the answer is a code from the client library itself, which does not know whether the server has executed
     /// the request.
     pub(super) const fn is_made_up(&self) -> bool {
         matches!(
@@ -137,7 +136,7 @@ impl Reply {
     }
 }
 
-/// The server's answers.
+/// The contents of the server's replies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Answer {
@@ -158,13 +157,13 @@ pub enum Answer {
         /// The node's metadata.
         stat: Stat,
     },
-    /// The server has executed the request, and the answer has no content.
+    /// The server has executed the request, and the reply has no content.
     Done,
     /// A negative error code of the protocol: see [`code`].
     Error(i32),
 }
 
-/// A node's metadata, as far as locks need it.
+/// The part of a node's metadata that locks need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Stat {
     /// The transaction that created the node.
@@ -173,23 +172,23 @@ pub struct Stat {
     pub mzxid: i64,
     /// The session that the node belongs to; 0 for a node that is not ephemeral.
     pub ephemeral_owner: i64,
-    /// How often the node's data were changed.
+    /// The number of changes of the node's data.
     pub version: i32,
-    /// When the node was created, by the server's clock: milliseconds since 1970. Locks only display it. The life of a
-    /// token is compared with it.
+    /// When the node was created, by the server's clock: milliseconds since 1970. Locks only display it. The claim of a
+    /// token compares it with the end of the token's life.
     pub created: i64,
     /// When the node's data were last changed, as for [`created`](Self::created).
     pub modified: i64,
 }
 
 impl Stat {
-    /// The fence of the grant that this node stands for: the transaction that created it.
+    /// The fence of this node's grant: the transaction that created the node.
     pub(super) fn fence(&self) -> Fence {
         Fence(u64::try_from(self.czxid).unwrap_or_default())
     }
 }
 
-/// What a ZooKeeper connection reports without a request.
+/// A report of the ZooKeeper connection without a request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Notice {
@@ -199,7 +198,7 @@ pub enum Notice {
         id: CommandId,
         /// The session in which the watch was set.
         session: SessionId,
-        /// What has happened.
+        /// The event.
         event: WatchEvent,
     },
     /// The session's state has changed. The driver passes this notice to a hub before the hub's first request, and then
@@ -207,7 +206,7 @@ pub enum Notice {
     Session {
         /// The state.
         state: SessionState,
-        /// The session. A new number with [`SessionState::Connected`] means that the old session is over.
+        /// The session. A new number with [`SessionState::Connected`] means that the old session has ended.
         session: SessionId,
         /// The timeout that the server has agreed to, not the requested one.
         timeout: Duration,
@@ -221,7 +220,7 @@ pub enum Notice {
     },
 }
 
-/// What a watch reports.
+/// The event of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WatchEvent {
@@ -257,10 +256,10 @@ impl WatchEvent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SessionState {
-    /// The driver begins to make a new session, and has not tried to connect for it yet. The driver reports this before
-    /// each first attempt; the hub ignores the notice's session and timeout, which are not known yet. A driver that
-    /// cannot detect this moment does not report it. Then the first grant in a new session comes a quarter of the
-    /// session's timeout later.
+    /// The driver begins to make a new session, and has not tried to connect yet. The driver reports this before the
+    /// first attempt to connect for each new session. The hub ignores the notice's session and timeout, which are not
+    /// known yet. A driver that cannot detect this moment does not report it. Then the first grant in a new session
+    /// comes a quarter of the session's timeout later.
     Connecting,
     /// Connected, in a new session or again in the same one.
     Connected,
@@ -308,11 +307,11 @@ impl SessionState {
 pub mod code {
     /// The session has moved to another connection. The server did not execute the request.
     pub const SESSION_MOVED: i32 = -118;
-    /// The client library has lost the connection before an answer came.
+    /// The client library has lost the connection before a reply arrived.
     pub const CONNECTION_LOSS: i32 = -4;
-    /// The client library's own timeout has ended before an answer came.
+    /// The client library's own timeout has expired before a reply arrived.
     pub const OPERATION_TIMEOUT: i32 = -7;
-    /// The server is shedding load. It did not execute the request.
+    /// The server has too much load. It did not execute the request.
     pub const THROTTLED: i32 = -127;
     /// The server does not know the request.
     pub const UNIMPLEMENTED: i32 = -6;
@@ -320,7 +319,7 @@ pub mod code {
     pub const NO_NODE: i32 = -101;
     /// No permission.
     pub const NO_AUTH: i32 = -102;
-    /// The node has another version than the request names.
+    /// The node does not have the version that the request requires.
     pub const BAD_VERSION: i32 = -103;
     /// An ephemeral node cannot have children.
     pub const NO_CHILDREN_FOR_EPHEMERALS: i32 = -108;
@@ -328,7 +327,7 @@ pub mod code {
     pub const NODE_EXISTS: i32 = -110;
     /// The node has children, so the server does not delete it.
     pub const NOT_EMPTY: i32 = -111;
-    /// The server has ended the session. Whether it executed the request before that is unknown.
+    /// The server has ended the session. It is unknown whether it executed the request before that.
     pub const SESSION_EXPIRED: i32 = -112;
     /// The server has refused the credentials.
     pub const AUTH_FAILED: i32 = -115;

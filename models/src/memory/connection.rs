@@ -1,4 +1,4 @@
-//! The connection of a hub, which outlives its sessions.
+//! The connection of a hub. It continues when the hub gets a new session.
 
 use alloc::vec::Vec;
 use core::time::Duration;
@@ -10,12 +10,12 @@ use fencepost_core::{
 
 use crate::zookeeper::Server;
 
-/// What a [`Server`](super::Server) knows of a hub.
+/// A hub, as a [`Server`](super::Server) knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Connected {
     /// The hub's id. It stays the same when the hub gets a new session.
     pub hub: u64,
-    /// The hub's session; in the state [`State::Expired`], the one that has ended.
+    /// The hub's session; in the state [`State::Expired`], the session that has ended.
     pub session: SessionId,
     /// The state of the session.
     pub state: State,
@@ -30,7 +30,7 @@ pub enum State {
     Connected,
     /// The hub has no connection. The server keeps the session.
     Suspended,
-    /// The server has ended the session, and the hub has not learned of it: it is suspended or paused.
+    /// The server has ended the session. The hub does not know this yet, because it is suspended or paused.
     Expired,
 }
 
@@ -46,8 +46,8 @@ impl State {
     }
 }
 
-/// The connection of one hub. Each method keeps to one rule: a hub connects whenever its network is up and it is not
-/// paused, and gets a new session if the server has ended its own.
+/// The connection of one hub. All methods follow one rule: a hub connects as soon as its network is up and it is not
+/// paused, and gets a new session if the server has ended the old one.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     /// The hub's id: the number of its first session.
@@ -61,7 +61,7 @@ pub(super) struct Connection {
     pub(super) paused: bool,
     /// The changes of the session that the hub has not taken yet.
     unreported: Vec<(SessionState, SessionId)>,
-    /// Whether the hub has to be polled, although there may be no change to take.
+    /// Whether the hub has to be polled, even if there is no change to take.
     pub(super) awake: bool,
 }
 

@@ -10,7 +10,7 @@ use super::Server;
 
 /// A hub with one session at a time on a [`Server`]. Its methods are those of [`lowered::Hub`].
 ///
-/// While the server has [paused](Server::pause) it, it takes intents, but it has no outputs, and no time passes for it.
+/// While the hub is [paused](Server::pause), it accepts intents, but it has no outputs, and no time passes for it.
 #[derive(Debug)]
 pub struct Hub {
     inner: hub::Hub<ZooKeeper>,
@@ -18,8 +18,8 @@ pub struct Hub {
 }
 
 impl Hub {
-    /// Connects to the server, with a session of its own. `session_timeout` is the timeout that the hub calculates
-    /// with; the server does not enforce it.
+    /// Connects to the server with a new session. `session_timeout` is the timeout with which the hub calculates; the
+    /// server does not enforce it.
     pub fn connect(server: &mut Server, now: Instant, seed: u64, session_timeout: Duration) -> Self {
         let mut new = Self {
             inner: hub::Hub::new(seed),
@@ -95,7 +95,7 @@ impl Hub {
             match self.inner.poll_output(only) {
                 (_, Output::Command(command)) => {
                     if let Some(outcome) = server.execute(self.id, now, command.id, command.request) {
-                        // The model's answer always has the shape that the request requires.
+                        // The model's reply always has the shape that the request requires.
                         let _accepted = self.inner.handle_outcome(now, command.id, outcome);
                     }
                 }
@@ -118,7 +118,7 @@ impl Hub {
         self.inner.serves(key)
     }
 
-    /// See [`lowered::Hub::shutdown`]. A paused hub is resumed first, because it could not release anything.
+    /// See [`lowered::Hub::shutdown`]. Resumes a paused hub first, because a paused hub cannot release its grants.
     pub fn shutdown(&mut self, server: &mut Server, now: Instant) {
         server.resume(self.id);
         self.listen(server, now);
@@ -143,10 +143,10 @@ impl Hub {
         let _accepted = self.inner.handle_notice(now, closed);
     }
 
-    /// Passes the notices that the server has for this hub to the machines.
+    /// Passes the server's notices for this hub to the machines.
     fn listen(&mut self, server: &mut Server, now: Instant) {
         for notice in server.take_notices(self.id, now) {
-            // The model's notices name only commands that it received.
+            // The model's notices refer only to commands that it received.
             let _accepted = self.inner.handle_notice(now, notice);
         }
     }

@@ -1,4 +1,4 @@
-//! What hubs and the server have sent each other, as plain values.
+//! The messages between hubs and the server, as plain values.
 
 use alloc::{string::String, vec::Vec};
 
@@ -10,32 +10,32 @@ use fencepost_core::{
 
 use crate::zookeeper::{FiredWatch, words};
 
-/// What a hub and the server have sent each other.
+/// A message between a hub and the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Message {
-    /// Its number in the list, from 1.
+    /// The message's number in the list, from 1.
     pub number: u64,
-    /// When it was sent, by the hub's clock. An event has the time at which the hub got it.
+    /// When the message was sent, by the hub's clock. For an event: when the hub received it.
     pub time: Instant,
-    /// The hub that sent or got it.
+    /// The hub that sent or received the message.
     pub hub: u64,
-    /// The session in which it was sent.
+    /// The session in which the message was sent.
     pub session: SessionId,
-    /// What it is.
+    /// The kind of the message.
     pub kind: Kind,
-    /// The hub's command: of a request, of the request that a reply answers, or of the request that set a watch. 0 for
-    /// a change of the session.
+    /// The hub's command. For a reply: the command of its request. For an event: the command that set the watch, or 0
+    /// for a change of the session.
     pub command: CommandId,
-    /// A request's operation, as in [`Operation::name`]. A reply's form: `created`, `children`, `data`, `done` or
-    /// `error`. An event: what has happened to the watched node (`created`, `deleted`, `changed`, or `children` if its
-    /// children have changed), or the new state of the session (`connecting`, `connected`, `suspended`,
+    /// For a request: its operation, as in [`Operation::name`]. For a reply: its form, `created`, `children`, `data`,
+    /// `done` or `error`. For an event: the change of the watched node (`created`, `deleted`, `changed`, or `children`
+    /// if its children have changed), or the new state of the session (`connecting`, `connected`, `suspended`,
     /// `expired` or `closed`).
     pub name: &'static str,
-    /// The node; of a `multi`, that of each part; of the reply `children`, the names in it.
+    /// The path of the node. For a `multi`: the path of each part. For the reply `children`: the names in it.
     pub paths: Vec<String>,
     /// The error code of the reply `error`; otherwise 0.
     pub error: i32,
-    /// The same in words, for people. They may change.
+    /// The message as a text for people. The texts may change.
     pub text: String,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Messages {
     list: Vec<Message>,
 }
 
-/// The hub that sends or gets a message, and when.
+/// The hub that sends or receives a message, and the time.
 #[derive(Clone, Copy)]
 pub(super) struct At {
     pub(super) time: Instant,
@@ -103,7 +103,7 @@ impl At {
 }
 
 impl Messages {
-    /// Begins with an empty list, or stops and keeps the list.
+    /// Starts with an empty list, or stops and keeps the list.
     pub(super) fn turn(&mut self, on: bool) {
         self.is_on = on;
         if on {
@@ -169,7 +169,7 @@ impl Messages {
         });
     }
 
-    /// Adds a message, if the list is kept. Otherwise nothing is made.
+    /// Adds a message, if recording is on. Otherwise does not even make the message.
     fn add(&mut self, message: impl FnOnce() -> Message) {
         if self.is_on {
             let mut message = message();
@@ -183,7 +183,7 @@ const fn whole(path: &str) -> &str {
     path
 }
 
-/// What a request asks for, and of which nodes.
+/// The operation of a request, and its nodes.
 fn asked(request: &Request) -> (Operation, Vec<String>) {
     let (operation, path) = match request {
         Request::Create { path, .. } => (Operation::Create, path),

@@ -2,12 +2,12 @@
 //!
 //! - [`Hub`]: a hub that executes its own commands on a [`Server`]. There is no driver: [`Hub::poll_output`] returns
 //!   only events. A command of one hub may cause notices for others. [`Server::take_woken`] returns the hubs that have
-//!   something to poll.
-//! - [`Server`]: the ZooKeeper model, and one connection for each hub. Its controls do to a connection what a network,
-//!   an ensemble or an operating system does: [`Server::expire`], [`Server::suspend`], [`Server::pause`].
-//! - [`Message`]: what a hub and the server have sent each other.
+//!   outputs to poll.
+//! - [`Server`]: the ZooKeeper model, and one connection for each hub. Its controls simulate effects of a network, an
+//!   ensemble or an operating system on a connection: [`Server::expire`], [`Server::suspend`], [`Server::pause`].
+//! - [`Message`]: a message between a hub and the server.
 //!
-//! The server has no clock. A session ends when its hub disconnects, or by [`Server::expire`], and never by itself.
+//! The server has no clock. A session ends only when its hub disconnects, or by [`Server::expire`].
 
 mod connection;
 mod hub;

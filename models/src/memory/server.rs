@@ -15,14 +15,14 @@ use super::{
     messages::{At, Message, Messages},
 };
 
-/// A server inside the process. A hub is named by its id, which [`connect`](Self::connect) returns.
+/// A server inside the process. A hub is identified by its id, which [`connect`](Self::connect) returns.
 ///
-/// A control changes nothing if its effect is already there: [`resume`](Self::resume) of a hub that is not paused, for
-/// example. After a control, the hubs that [`take_woken`](Self::take_woken) returns have something to poll.
+/// A control changes nothing if its effect already exists: [`resume`](Self::resume) of a hub that is not paused, for
+/// example. After a control, the hubs that [`take_woken`](Self::take_woken) returns have outputs to poll.
 #[derive(Clone, Debug, Default)]
 pub struct Server {
     model: zookeeper::Server,
-    /// By the ids of their hubs, which increase.
+    /// The connections, sorted by the ids of their hubs. New ids are always the greatest.
     connections: Vec<Connection>,
     messages: Messages,
     executed: u32,
@@ -49,8 +49,8 @@ impl Server {
         Self::default()
     }
 
-    /// Connects a hub, with a session of its own. Returns the hub's id. `timeout` is the session timeout that the hub
-    /// calculates with; the server does not enforce it.
+    /// Connects a hub with a new session. Returns the hub's id. `timeout` is the session timeout with which the hub
+    /// calculates; the server does not enforce it.
     pub fn connect(&mut self, timeout: Duration) -> u64 {
         let connection = Connection::new(&mut self.model, timeout);
         let hub = connection.hub;
@@ -78,10 +78,11 @@ impl Server {
         closed
     }
 
-    /// Executes a command of a hub. Returns its outcome, or `None` if there will be none. The hub must not be
+    /// Executes a command of a hub. Returns its outcome, or `None` if the command gets no outcome. The hub must not be
     /// [paused](Self::is_paused).
     ///
-    /// A command of a suspended hub fails as [`Failure::NotSent`], and one of an unknown hub as [`Failure::Closed`].
+    /// A command of a suspended hub fails with [`Failure::NotSent`], and a command of an unknown hub with
+    /// [`Failure::Closed`].
     pub fn execute(
         &mut self,
         hub: u64,
@@ -97,7 +98,7 @@ impl Server {
         }
         let session = connection.session;
         if request == Request::Reconnect {
-            // Every other server would be this one.
+            // There is no other server to connect to.
             return None;
         }
         self.executed = self.executed.wrapping_add(1);
@@ -120,7 +121,7 @@ impl Server {
         Some(Outcome::Reply(answered.reply))
     }
 
-    /// The notices for a hub since the last call. There are none while the hub is paused.
+    /// The notices for a hub since the last call; none while the hub is paused.
     pub fn take_notices(&mut self, hub: u64, now: Instant) -> Vec<Notice> {
         let known = self.find(hub).and_then(|at| self.connections.get_mut(at));
         let Some(connection) = known else {
@@ -146,7 +147,7 @@ impl Server {
         notices
     }
 
-    /// The ids of the hubs that have something to poll. The server returns a hub again until the hub takes its notices.
+    /// The ids of the hubs that have outputs to poll. The server returns a hub again until the hub takes its notices.
     #[must_use]
     pub fn take_woken(&mut self) -> Vec<u64> {
         let is_woken = |known: &&Connection| {
@@ -156,28 +157,28 @@ impl Server {
         woken.map(|known| known.hub).collect()
     }
 
-    /// Ends the hub's session, as the servers do when they have not heard from a client for the session's timeout. They
-    /// delete its ephemeral nodes. A hub that is connected and not paused learns of it at once, and gets a new session.
-    /// A suspended hub learns of it when it reconnects, and a paused hub when it resumes.
+    /// Ends the hub's session, as real servers do when they have received nothing from a client for the session's
+    /// timeout. The server deletes the session's ephemeral nodes. A hub that is connected and not paused gets a notice
+    /// at once, and a new session. A suspended hub gets the notice when it reconnects, and a paused hub when it
+    /// resumes.
     ///
-    /// Returns false if there is no such hub; so do the other controls.
+    /// Returns `false` if there is no such hub, as the other controls do.
     pub fn expire(&mut self, hub: u64) -> bool {
         self.control(hub, Connection::expire)
     }
 
-    /// Cuts the hub's connection. The server keeps the session until it is [expired](Self::expire), however long that
-    /// takes.
+    /// Cuts the hub's connection. The server keeps the session until a call of [`expire`](Self::expire).
     pub fn suspend(&mut self, hub: u64) -> bool {
         self.control(hub, Connection::suspend)
     }
 
-    /// Lets the hub connect again: in its session, or in a new one if the server has ended that one.
+    /// Lets the hub connect again: in its session, or in a new one if the server has ended the old one.
     pub fn reconnect(&mut self, hub: u64) -> bool {
         self.control(hub, Connection::reconnect)
     }
 
     /// Pauses the hub, as if its process were stopped: it gets no notices and sends no requests, and no time passes for
-    /// it. The server keeps the session until it is [expired](Self::expire).
+    /// it. The server keeps the session until a call of [`expire`](Self::expire).
     pub fn pause(&mut self, hub: u64) -> bool {
         self.control(hub, |connection, _| connection.pause())
     }
@@ -215,13 +216,13 @@ impl Server {
         })
     }
 
-    /// Begins to keep all messages between hubs and the server, with an empty list; or stops, and keeps the list. At
-    /// first, none are kept. The list grows until it begins anew.
+    /// Starts to record all messages between hubs and the server, in an empty list; or stops, and keeps the list. At
+    /// first, the server records nothing. While recording is on, the list grows without limit.
     pub fn record(&mut self, on: bool) {
         self.messages.turn(on);
     }
 
-    /// The messages that were kept, in the order in which they were sent: those with a number above `after`.
+    /// The recorded messages with a number above `after`, in the order in which they were sent.
     #[must_use]
     pub fn messages(&self, after: u64) -> &[Message] {
         self.messages.after(after)

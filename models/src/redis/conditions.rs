@@ -1,6 +1,6 @@
 //! Conditions in which a server refuses commands: it is a replica, its memory is full, it cannot save, it has too few
-//! replicas, or its users have no right to channels. The checks have the order of the real server, for commands and for
-//! scripts.
+//! replicas, or its users have no right to channels. The checks are in the order of the real server, for commands and
+//! for scripts.
 
 use alloc::format;
 
@@ -77,7 +77,8 @@ impl Conditions {
         Ok(())
     }
 
-    /// Whether the server executes a script's command. After a script's first write, only a missing right stops it.
+    /// Whether the server executes a script's command. After a script's first write, only a missing right stops the
+    /// script.
     pub(super) fn check_in_script(self, effect: Effect, run: &Run, has_written: bool) -> Result<(), Fault> {
         if self.has(Condition::NoChannels) && matches!(run, Run::Publish) {
             return Err(Fault::NO_CHANNEL_IN_SCRIPTS);
@@ -100,8 +101,8 @@ impl Conditions {
     }
 }
 
-/// The error that an older server returns for the error that stopped a script. `refused`: the server did not execute a
-/// command, so the error is not the command's own.
+/// The error that an older server returns when an error has stopped a script. `refused`: the server refused to execute
+/// a command, so the error is from the server and not from the command.
 pub(super) fn wrapped(reply: Resp, sha: &[u8; 40], refused: bool) -> Resp {
     let (Resp::Error(text), Ok(sha)) = (&reply, core::str::from_utf8(sha)) else {
         return reply;

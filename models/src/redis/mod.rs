@@ -1,17 +1,19 @@
 //! A model of one Redis server with a replica that lags: strings, hashes, expiry, scripts, channels.
 //!
-//! The rules are those of the real server (7.0), as far as they concern locks. Errors are the same to the byte.
+//! The rules are those of the real server (7.0), as far as they concern locks. The texts of errors are exactly the
+//! same.
 //!
-//! - Time is in whole milliseconds. A key lives through the last millisecond of its time and is gone in the next one.
-//! - A script takes no time: no key expires while it runs. (`TIME` does not advance in a script either; on real servers
-//!   before 7.2 it does.)
+//! - Time is in whole milliseconds. A key exists during the last millisecond of its time to live, and not in the next
+//!   one.
+//! - A script takes no time: no key expires while the script runs. (`TIME` does not advance in a script either; on real
+//!   servers before 7.2 it does.)
 //! - Connections use RESP3, so a connection with subscriptions may send any command. Scripts see RESP2, as by default
 //!   on real servers.
 //! - Scripts are not replicated: a failover and a restart delete them.
 //! - A server can be in a [`Condition`]: it is a replica, its memory is full, it cannot save, it has too few replicas,
 //!   its users have no right to channels, or it is an older version. A condition applies to all clients. A full server
 //!   stays full, even if clients delete keys.
-//! - A hash keeps its fields in the order of their creation, as a real one does up to 128 fields of 64 bytes.
+//! - A hash keeps its fields in the order of their creation, as a real server does up to 128 fields of 64 bytes.
 //!
 //! Scripts run in a real Lua that the caller provides: see [`Lua`].
 
@@ -83,7 +85,7 @@ impl Server {
     }
 
     /// Executes one command: its name and its arguments. On a closed connection the server does not execute it. The
-    /// answer is then the error `CLOSED`, which no real server returns.
+    /// reply is then the error `CLOSED`, which no real server returns.
     ///
     /// A real server confirms each channel of a `SUBSCRIBE` separately. The model returns these confirmations as one
     /// array of arrays.
@@ -121,7 +123,7 @@ impl Server {
         waiting.map(|(connection, _)| *connection)
     }
 
-    /// A string that has not expired, and the first moment at which it will have expired.
+    /// A string that has not expired, and the first moment at which it does not exist any more.
     #[must_use]
     pub fn peek(&self, now: Instant, key: &[u8]) -> Option<(&[u8], Option<Instant>)> {
         self.keyspace.peek(Moment::new(now), key)
@@ -143,7 +145,7 @@ impl Server {
         self.scripts.flush();
     }
 
-    /// Deletes a key, as an operator would; returns whether it existed.
+    /// Deletes a key, as an operator does; returns whether it existed.
     pub fn delete(&mut self, key: &[u8]) -> bool {
         self.keyspace.remove(key)
     }

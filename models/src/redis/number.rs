@@ -4,7 +4,7 @@ use alloc::{string::ToString, vec::Vec};
 
 use super::wire::Fault;
 
-/// Parses an integer as strictly as the server: no sign but a minus, no spaces, no leading zeros.
+/// Parses an integer as strictly as the server: no plus sign, no spaces, no leading zeros.
 pub(super) fn parse(text: &[u8]) -> Option<i64> {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     let canonical = match digits {

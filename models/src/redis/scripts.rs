@@ -26,7 +26,7 @@ impl Scripts {
         Some((name, self.0.get(&name)?.clone()))
     }
 
-    /// Adds a script to the cache, unless it does not compile.
+    /// Adds a script to the cache, if it compiles.
     fn load(&mut self, text: &[u8], lua: &mut dyn Lua) -> Result<([u8; 40], Arc<[u8]>), Fault> {
         let sha = sha1_hex(text);
         if let Some(known) = self.0.get(&sha) {

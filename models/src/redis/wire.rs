@@ -1,12 +1,12 @@
-//! The model's answers, and the Lua interpreter that it needs.
+//! The model's replies, and the interface to the Lua interpreter that it needs.
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
 use fencepost_core::redis::Reply;
 use sha1::{Digest, Sha1};
 
-/// An answer as it is on the wire. Unlike [`Reply`], it distinguishes a status from a string, because scripts see the
-/// difference.
+/// A reply in the form of the protocol. Unlike [`Reply`], it distinguishes a status from a string, because scripts see
+/// the difference.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Resp {
@@ -54,7 +54,7 @@ impl From<Fault> for Resp {
     }
 }
 
-/// An answer or an error's text.
+/// A reply or an error's text.
 pub type Answer = Result<Resp, Fault>;
 
 /// An error's text, with its code.

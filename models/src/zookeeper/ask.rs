@@ -1,4 +1,4 @@
-//! Requests and answers of the model. They include more than the core's requests, for locks of other libraries.
+//! Requests and replies of the model. They include more than the core's requests, for locks of other libraries.
 
 use alloc::{string::String, vec::Vec};
 
@@ -7,18 +7,18 @@ use fencepost_core::{
     zookeeper::{Notice, Reply, Request, WatchEvent},
 };
 
-/// A request: one of the core's, or one that hand-written locks use.
+/// A request: one of the core's, or one that only self-written locks use.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Ask {
     /// A request of the core.
     Request(Request),
-    /// Read whether a node exists. With `watch`, leave a watch: it fires when the node is created or, if the node
-    /// exists, when it is changed or deleted. The answer is `Data` without data.
+    /// Read whether a node exists. With `watch`, set a watch: it fires when the node is created or, if the node exists,
+    /// when it is changed or deleted. The answer is `Data` without data.
     Exists {
         /// The path.
         path: String,
-        /// Whether to leave a watch.
+        /// Whether to set a watch.
         watch: bool,
     },
     /// Replace a node's data if the node has this version. The answer is `Data` without data.
@@ -45,12 +45,12 @@ impl From<Request> for Ask {
     }
 }
 
-/// An answer, and how many transactions its server had applied.
+/// A reply, and the last transaction that its server had applied.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Answered {
-    /// The answer.
+    /// The reply.
     pub reply: Reply,
-    /// The last transaction that the server had applied. Pass it to [`Server::saw`](super::Server::saw) when the answer
+    /// The last transaction that the server had applied. Pass it to [`Server::saw`](super::Server::saw) when the reply
     /// has arrived.
     pub zxid: i64,
 }
@@ -113,7 +113,7 @@ impl From<FiredWatch> for Notice {
     }
 }
 
-/// What a watch waits for.
+/// The kind of change for which a watch waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     /// A change of an existing node's data, or its deletion.

@@ -20,7 +20,7 @@ pub enum CannotAttach {
     SessionOver,
     /// The client has seen transactions that the server has not applied.
     ServerBehind,
-    /// The server has no connection to the leader, so it gives no answer.
+    /// The server has no connection to the leader, so it does not answer.
     ServerCutOff,
 }
 
@@ -29,9 +29,9 @@ impl Server {
     ///
     /// - The leader commits and applies transactions at once. A follower applies them when the test calls
     ///   [`catch_up`](Self::catch_up), and before it answers a write or a sync of its own sessions. A server answers
-    ///   reads from the transactions it has applied, and fires watches when it applies.
-    /// - Sessions expire by the leader's clock ([`expire_due`](Self::expire_due)). The leader learns from a follower's
-    ///   next report which sessions the follower has heard from ([`report`](Self::report)).
+    ///   reads from the transactions that it has applied, and fires a watch when it applies the change.
+    /// - Sessions expire by the leader's clock ([`expire_due`](Self::expire_due)). A follower's next report tells the
+    ///   leader from which sessions the follower has received something ([`report`](Self::report)).
     /// - A follower that is [`cut_off`](Self::cut_off) from the leader still answers reads.
     /// - A leader that is [`deposed`](Self::depose) still answers reads and `sync`.
     ///
@@ -82,7 +82,7 @@ impl Server {
     }
 
     /// Closes the connection of a session. Notices that the client has not taken are lost. When the client sets its
-    /// watches again, the server finds out what they missed.
+    /// watches again, the server finds the changes that they have missed.
     pub fn detach(&mut self, session: SessionId) {
         self.notified.remove(&session);
         let Some(known) = self.sessions.get_mut(&session) else {
@@ -152,16 +152,16 @@ impl Server {
         self.notified.remove(&session);
     }
 
-    /// The client has lost the number of the last transaction it has seen, like a client that resumes a session by its
-    /// id alone. Any server accepts the session, even a server that lags.
+    /// The client has lost the number of the last transaction that it has seen, like a client that resumes a session
+    /// only by its id. Any server accepts the session, even a server that lags.
     pub fn forget_seen(&mut self, session: SessionId) {
         if let Some(known) = self.sessions.get_mut(&session) {
             known.seen = 0;
         }
     }
 
-    /// An answer with this transaction has reached the client. From now on the client cannot connect to a server that
-    /// has not applied the transaction.
+    /// A reply with this transaction has reached the client. From now on the client cannot connect to a server that has
+    /// not applied the transaction.
     pub fn saw(&mut self, session: SessionId, zxid: i64) {
         if let Some(known) = self.sessions.get_mut(&session) {
             known.seen = known.seen.max(zxid);
@@ -174,7 +174,8 @@ impl Server {
         self.sessions.get(&session).map(|known| known.seen)
     }
 
-    /// A request or a ping of the session has reached its server. Only a leader takes account of it at once.
+    /// A request or a ping of the session has reached its server. If this server is a follower, the leader gets the
+    /// information only with the follower's next report.
     pub fn heard(&mut self, now: Instant, session: SessionId) {
         let leader = self.leader;
         if let Some(known) = self.sessions.get_mut(&session) {
@@ -186,11 +187,11 @@ impl Server {
         }
     }
 
-    /// A ping of the leader has reached a follower. The follower reports the sessions from which it has heard since the
-    /// last ping. The report is then on its way: see [`take_report`](Self::take_report).
+    /// A ping of the leader has reached a follower. The follower sends a report of the sessions from which it has
+    /// received something since the last ping. The report is then in flight: see [`take_report`](Self::take_report).
     ///
     /// The leader pings every half tick. A ping that was sent while the follower was cut off reaches the follower
-    /// before the leader's next answer does.
+    /// before the leader's next reply does.
     pub fn report(&mut self, server: usize) {
         for known in self.sessions.values_mut() {
             if known.at == Some(server) && core::mem::take(&mut known.touched) {
@@ -199,8 +200,8 @@ impl Server {
         }
     }
 
-    /// A follower's report reaches the leader, unless the follower is cut off. The leader then counts these sessions as
-    /// heard from now. A later request that the follower passes on arrives after the report.
+    /// A follower's report reaches the leader, unless the follower is cut off. The leader then counts the timeouts of
+    /// these sessions from now. Requests that the follower forwards later arrive after the report.
     pub fn take_report(&mut self, now: Instant, server: usize) {
         if self.members[server].cut_off {
             return;
@@ -212,7 +213,7 @@ impl Server {
         }
     }
 
-    /// Ends the sessions from which the leader has heard nothing for longer than their timeouts; returns them. A real
+    /// Ends the sessions of which the leader has received nothing for longer than their timeouts; returns them. A real
     /// leader takes up to a tick longer. A server closes the connection of such a session when it applies the end.
     pub fn expire_due(&mut self, now: Instant) -> Vec<SessionId> {
         let due = |known: &Session| known.ended.is_none() && known.heard.plus(known.timeout) < now;
@@ -224,7 +225,7 @@ impl Server {
         silent
     }
 
-    /// A server applies up to this many further transactions, unless it is cut off.
+    /// A server applies up to this number of further transactions, unless it is cut off.
     pub fn catch_up(&mut self, server: usize, transactions: usize) {
         if self.members[server].cut_off {
             return;
@@ -241,9 +242,9 @@ impl Server {
         self.forget_what_is_everywhere();
     }
 
-    /// A follower loses its connection to the leader. It still answers reads and keeps its clients, until it notices
-    /// ([`disconnect_all`](Self::disconnect_all)). It answers no other requests. The leader cannot be cut off: another
-    /// server has to lead first.
+    /// A follower loses its connection to the leader. It still answers reads and keeps its clients, until it detects
+    /// the loss ([`disconnect_all`](Self::disconnect_all)). It answers no other requests. The leader cannot be cut off;
+    /// first make another server the leader.
     pub fn cut_off(&mut self, server: usize) {
         self.members[server].cut_off = server != self.leader;
     }
@@ -261,7 +262,7 @@ impl Server {
     }
 
     /// Cuts off the leader and makes another server lead the others: see [`change_leader`](Self::change_leader). The
-    /// old leader does not notice. It keeps its connections and answers reads and `sync`, until it
+    /// old leader does not detect this. It keeps its connections and answers reads and `sync`, until it
     /// [disconnects](Self::disconnect_all) or [rejoins](Self::rejoin). It commits nothing, and new sessions cannot
     /// connect to it. Nothing happens unless the new leader has a majority.
     pub fn depose(&mut self, now: Instant, server: usize) -> Vec<SessionId> {
@@ -281,7 +282,7 @@ impl Server {
         self.members[server].deposed
     }
 
-    /// A server closes all its connections, because it noticed that it is cut off, or because it restarts. Returns
+    /// A server closes all its connections, because it has detected that it is cut off, or because it restarts. Returns
     /// their sessions.
     pub fn disconnect_all(&mut self, server: usize) -> Vec<SessionId> {
         let here = self.sessions.iter().filter(|(_, known)| known.at == Some(server));
@@ -293,11 +294,12 @@ impl Server {
     }
 
     /// Another server leads. All servers that can reach it catch up with every committed transaction and close their
-    /// connections; returns their sessions. Every session gets its full timeout again: the one with which it was created.
-    /// Nothing happens if the server is cut off, because then it cannot lead.
+    /// connections; returns their sessions. Every session gets its full timeout again: the timeout with which it was
+    /// created. Nothing happens if the server is cut off, because then it cannot lead.
     ///
-    /// The ensemble keeps every request that it has answered. It may have kept or lost a request without an answer: to
-    /// model the first, execute the request and discard the answer; to model the second, do not execute it.
+    /// The ensemble does not lose a request that it has answered. It may lose or keep a request that it has not
+    /// answered. To model that it keeps the request, execute the request and discard the reply. To model that it loses
+    /// the request, do not execute it.
     pub fn change_leader(&mut self, now: Instant, server: usize) -> Vec<SessionId> {
         if self.members[server].cut_off {
             return Vec::new();
@@ -310,7 +312,7 @@ impl Server {
             }
         }
         self.leader = server;
-        // The upper half is the epoch.
+        // The upper half of the number is the epoch.
         self.zxid = ((self.zxid >> 32) + 1) << 32;
         for known in self.sessions.values_mut() {
             (known.heard, known.timeout) = (now, known.created);

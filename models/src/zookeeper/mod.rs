@@ -4,8 +4,8 @@
 //! parent, and stops at the end of 32 bits. `get` sets a watch only on an existing node. The end of a session deletes
 //! its nodes. Watches fire in the order of the changes.
 //!
-//! [`Server::new`] is one server: when it answers a request, all effects of the request have happened.
-//! [`Server::ensemble`] is several servers, of which all but the leader may lag.
+//! [`Server::new`] makes one server: when it answers a request, all effects of the request have happened.
+//! [`Server::ensemble`] makes several servers. All of them except the leader may lag.
 
 mod ask;
 mod ensemble;
@@ -43,7 +43,7 @@ use watches::Watch;
 pub struct Server {
     members: Vec<Member>,
     leader: usize,
-    /// The committed transactions that some server has not applied.
+    /// The committed transactions that at least one server has not applied.
     log: VecDeque<Transaction>,
     zxid: i64,
     /// The leader's wall clock, in milliseconds.
@@ -67,13 +67,13 @@ impl Server {
         Self::default()
     }
 
-    /// Sets the leader's wall clock, in milliseconds. Nodes that are created or changed from now on have this time. It
-    /// may go back, as that of a real server may.
+    /// Sets the leader's wall clock, in milliseconds. Nodes that are created or changed from now on have this time. The
+    /// clock may go back, as the clock of a real server may.
     pub const fn set_time(&mut self, millis: i64) {
         self.time = millis;
     }
 
-    /// Opens a session on the leader. It lasts until [`end_session`](Self::end_session), and never expires by itself.
+    /// Opens a session on the leader. It lasts until [`end_session`](Self::end_session), and never expires.
     pub fn open_session(&mut self) -> SessionId {
         self.new_session(self.leader, Duration::MAX, Instant::ZERO)
     }
@@ -101,7 +101,7 @@ impl Server {
         known.is_some_and(|known| known.ended.is_none())
     }
 
-    /// Executes a request of a session. Unlike [`ask`](Self::ask), it returns `CONNECTION_LOSS` if an ensemble gives no
+    /// Executes a request of a session. Unlike [`ask`](Self::ask), it returns `CONNECTION_LOSS` if an ensemble does not
     /// answer.
     pub fn execute(&mut self, session: SessionId, id: CommandId, request: Request) -> Reply {
         let answered = self.ask(session, id, request.into());
@@ -115,11 +115,11 @@ impl Server {
     }
 
     /// Executes a request of a session on the server that it is connected to. The server answers reads from the
-    /// transactions that it has applied. All other requests go through the leader, and the server answers once it has
-    /// applied their transactions. Returns `None` if there is no answer, because the session is not connected, or
-    /// because its server is cut off from the leader. Then the request is not executed.
+    /// transactions that it has applied. All other requests go through the leader, and the server answers when it has
+    /// applied their transactions. Returns `None` if the server does not answer, because the session is not connected,
+    /// or because its server is cut off from the leader. Then the request is not executed.
     ///
-    /// To model a request that is executed although its answer is lost, discard the answer.
+    /// To model a request that is executed although its reply is lost, discard the reply.
     pub fn ask(&mut self, session: SessionId, id: CommandId, ask: Ask) -> Option<Answered> {
         let Some(known) = self.sessions.get(&session) else {
             return Some(self.answered(session, self.leader, Answer::Error(code::SESSION_EXPIRED)));
@@ -165,7 +165,7 @@ impl Server {
             .collect()
     }
 
-    /// The watches of a session that fired since the last call, in the server's terms.
+    /// The watches of a session that fired since the last call, in the server's form.
     pub fn take_fired_watches(&mut self, session: SessionId) -> VecDeque<FiredWatch> {
         if !self.notified.remove(&session) {
             return VecDeque::new();
@@ -181,7 +181,8 @@ impl Server {
         self.notified.iter().copied()
     }
 
-    /// The names of a node's children on the leader, for tests that check what clients leave behind.
+    /// The names of a node's children on the leader, for tests that check which nodes remain after the clients have
+    /// ended.
     #[must_use]
     pub fn children(&self, path: &str) -> Option<Vec<String>> {
         self.members[self.leader].tree.children(path)
@@ -217,7 +218,7 @@ impl Server {
         self.members[self.leader].tree.get(path)
     }
 
-    /// Deletes a node as an operator would.
+    /// Deletes a node, as an operator does.
     pub fn delete(&mut self, path: &str) -> Answer {
         let path = path.to_string();
         let delete = Ask::Request(Request::Delete { path });
@@ -250,7 +251,7 @@ impl Server {
         Answer::Children(names)
     }
 
-    /// Reads a node. If the node does not exist, a watch is set only by a request that does not read data.
+    /// Reads a node. If the node does not exist, only a request that does not read data sets a watch.
     fn look(
         &mut self,
         server: usize,
@@ -319,7 +320,7 @@ impl Server {
         }
     }
 
-    /// Makes several writes in one transaction: all of them or none.
+    /// Carries out several writes in one transaction: all of them or none.
     fn write_all(&mut self, session: SessionId, writes: Vec<Write>) -> Result<Answer, i32> {
         let changes = trial::tried(&mut self.members[self.leader].tree, session, writes)?;
         let names = changes.iter().filter_map(|change| match change {

@@ -11,19 +11,21 @@ use super::{Server, ask::FiredWatch, watches::Watch};
 pub(super) struct Session {
     /// The server that the session is connected to.
     pub(super) at: Option<usize>,
-    /// The timeout with which the session was created: the servers have stored it.
+    /// The timeout with which the session was created. The servers have stored it.
     pub(super) created: Duration,
-    /// The timeout that the last connection has negotiated: the leader counts with it.
+    /// The timeout that the last connection has negotiated. The leader counts with it.
     pub(super) timeout: Duration,
-    /// When the leader last heard from the session.
+    /// When the leader last received something from the session.
     pub(super) heard: Instant,
-    /// Whether the session's server has heard from it and has not reported that to the leader yet.
+    /// Whether the session's server has received something from the session, and has not reported this to the leader
+    /// yet.
     pub(super) touched: bool,
-    /// Whether the server's report about the session is on its way to the leader.
+    /// Whether the server's report about the session is in flight to the leader.
     pub(super) reported: bool,
     /// The last transaction that the client has seen.
     pub(super) seen: i64,
-    /// The transaction that ended the session. The session is dropped once all servers have applied it.
+    /// The transaction that ended the session. The model drops the session when all servers have applied this
+    /// transaction.
     pub(super) ended: Option<i64>,
     /// The fired watches that the client has not taken.
     pub(super) fired: VecDeque<FiredWatch>,

@@ -55,7 +55,7 @@ struct Node {
     data: Vec<u8>,
     stat: Stat,
     kind: Kind,
-    /// How many children have ever been created: the next sequence number.
+    /// The number of children that were ever created, which is the next sequence number.
     creates: i32,
     children: usize,
     /// The transaction that last changed the children.
@@ -90,7 +90,7 @@ impl Node {
     }
 }
 
-/// The state that a write changes: a node, and its parent's counts.
+/// The state that a write changes: a node, and the counts in its parent.
 #[derive(Debug)]
 pub(super) struct Before {
     path: String,

@@ -1,4 +1,4 @@
-//! Watches on one server. Each fires once.
+//! The watches on one server. Each watch fires once.
 
 use alloc::{string::String, vec::Vec};
 
@@ -6,7 +6,7 @@ use fencepost_core::{CommandId, SessionId, sorted::SortedMap};
 
 use super::ask::{Event, FiredWatch, Kind};
 
-/// A watch: its request, its session, and what it waits for.
+/// A watch: its request, its session, and the change for which it waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Watch {
     pub(super) id: CommandId,

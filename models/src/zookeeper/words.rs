@@ -1,8 +1,8 @@
-//! Requests, answers and notices in a few words, for people.
+//! Short texts of requests, replies and notices, for people.
 //!
-//! `named` shortens a path. A name whose length does not matter stays as it is.
+//! The argument `named` is a function that shortens a path. Other names are not shortened.
 
-// Without `format!`, whose machinery would be a tenth of the module of `memory:` in JavaScript.
+// This module does not use `format!`, because its code would be a tenth of the module of `memory:` in JavaScript.
 
 use alloc::{string::String, vec::Vec};
 
@@ -13,7 +13,7 @@ use fencepost_core::{
 
 use super::{Event, FiredWatch};
 
-/// A request in words.
+/// A request as text.
 #[must_use]
 pub fn request(request: &Request, named: fn(&str) -> &str) -> String {
     match request {
@@ -58,7 +58,7 @@ fn create(name: &str, mode: CreateMode) -> String {
     ["create ", name, " ", mode].concat()
 }
 
-/// An answer in words.
+/// A reply as text.
 #[must_use]
 pub fn answer(answer: &Answer, named: fn(&str) -> &str) -> String {
     match answer {
@@ -76,7 +76,7 @@ pub fn answer(answer: &Answer, named: fn(&str) -> &str) -> String {
     }
 }
 
-/// A notice in words.
+/// A notice as text.
 #[must_use]
 pub fn notice(notice: &Notice) -> String {
     match notice {
@@ -104,7 +104,7 @@ pub fn notice(notice: &Notice) -> String {
     }
 }
 
-/// A watch that has fired, in words.
+/// A fired watch as text.
 #[must_use]
 pub fn fired_watch(fired: &FiredWatch) -> String {
     let event = match fired.event {

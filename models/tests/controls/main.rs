@@ -1,5 +1,5 @@
-//! The controls of a server in memory, and its record: what a hub sees of a session that ends, a connection that is
-//! cut, and a pause.
+//! The controls of a server in memory, and its recorded messages: the effects of an ended session, a cut connection and
+//! a pause on a hub.
 
 mod messages;
 mod pauses;

@@ -1,4 +1,4 @@
-//! The nodes, and the record of the messages.
+//! The nodes, and the recorded messages.
 
 use core::time::Duration;
 

@@ -42,7 +42,7 @@ impl World {
         hub.intent(&mut self.server, self.now, key, intent).unwrap();
     }
 
-    /// The events of a client that was woken, or whose timer is due.
+    /// The events of a client, after a notice or when its timer is due.
     pub(crate) fn events(&mut self, hub: &mut Hub) -> Vec<Event> {
         hub.handle_timeout(&mut self.server, self.now);
         let mut events = Vec::new();
@@ -57,7 +57,7 @@ impl World {
         granted(&self.events(hub))
     }
 
-    /// A hub that holds the lock, and one that waits for it.
+    /// A hub that holds the lock, and another hub that waits for it.
     pub(crate) fn holder_and_waiter(&mut self) -> (Hub, Hub) {
         let (mut holder, mut waiter) = (self.client(), self.client());
         self.grant(&mut holder);

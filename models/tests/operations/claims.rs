@@ -1,4 +1,4 @@
-//! Claims: which client runs an operation, and what the others get.
+//! Claims: which client runs an operation, and which events the others get.
 
 use fencepost_core::{AcquireTimeout, Event, Intent, Loss, Refusal};
 

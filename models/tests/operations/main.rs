@@ -1,4 +1,4 @@
-//! Idempotent operations on `memory:`: what a client sees.
+//! Idempotent operations on `memory:`, from a client's view.
 
 mod claims;
 mod steps;

@@ -1,4 +1,4 @@
-//! Requests in one step: tokens, known results, values, and what an operator does.
+//! Requests of one step: tokens, known results, values, and an operator's requests.
 
 use core::time::Duration;
 
@@ -52,7 +52,8 @@ fn a_business_number_is_registered_once() {
     assert_eq!(refused(&[world.step(&mut hub, &other)]), Refusal::Mismatch);
 }
 
-/// An id counts while its record is kept. The time of the last update decides, because a client has no other time of the server.
+/// The id of an update is known while its record is kept. The time of the last update decides, because a client has no
+/// other time of the server.
 #[test]
 fn the_id_of_an_update_counts_again_after_its_retention() {
     let mut world = World::new();
@@ -105,7 +106,7 @@ fn an_update_compares_the_version_and_is_applied_once() {
     assert_is!(world.step(&mut hub, &forget), Event::Looked { record: None });
     let again = world.scope().update("stock", "four", 0, b"f", text("1")).unwrap();
     assert_eq!(version(world.step(&mut hub, &again)), ("applied", 1));
-    // The key of an operation has no value.
+    // A key of an operation cannot get a value.
     granted(&world.claim(&mut hub, b"a").1);
     let wrong = world
         .scope()

@@ -1,4 +1,4 @@
-//! What one request has changed, and whether it may.
+//! Checks the changes of one request: whether the request was allowed to make them.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ fn is_record(path: &str) -> bool {
 }
 
 impl Node {
-    /// What a client reads: `None` if the node was freed, or if its token was claimed too late.
+    /// The record as a client reads it: `None` if the record was freed, or if its token was claimed too late.
     fn record(&self) -> Option<Record> {
         let record = form::decode(&self.bytes).unwrap()?;
         let claimed = matches!(record.state, State::Running | State::Done);
@@ -49,7 +49,7 @@ impl Node {
         (!claimed || record.kept_until == 0 || modified <= record.kept_until).then_some(record)
     }
 
-    /// Whether it is kept at this time, apart from a lease.
+    /// Whether the record must be kept at this time, even without a lease.
     fn is_kept(&self, record: &Record, millis: u64) -> bool {
         let modified = u64::try_from(self.stat.modified).unwrap();
         match (record.state, &record.token) {
@@ -66,9 +66,9 @@ pub(crate) type By = (bool, bool, SessionId);
 /// Watches the records.
 #[derive(Debug, Default)]
 pub(crate) struct Audit {
-    /// The first thing that must not happen.
+    /// The first violation of a rule.
     pub(crate) broken: Option<String>,
-    /// When each lease was last there.
+    /// When each lease was last seen.
     leases: BTreeMap<String, u64>,
 }
 
@@ -102,7 +102,7 @@ impl Audit {
         }
     }
 
-    /// After the last sweep.
+    /// Checks the nodes after the last sweep.
     pub(crate) fn only_values_are_left(&mut self, nodes: &Nodes) {
         for (path, node) in nodes.iter().filter(|(path, _)| !path.ends_with("/value")) {
             let is_value = node.record().is_some_and(|record| record.state == State::Value);
@@ -117,7 +117,7 @@ fn lease_of(path: &str, record: &Record) -> String {
     format!("{path}/{}", record.attempt.text())
 }
 
-/// Why this record must not be changed as it was.
+/// The reason why a change of this record was not allowed, if it was not.
 fn why_not(
     before: &Nodes,
     after: &Nodes,

@@ -1,4 +1,4 @@
-//! A client of the runs: a hub, and what is on its way between it and its server.
+//! A client of the runs: a hub, and the messages in flight between the hub and its server.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -14,10 +14,10 @@ use fencepost_models::zookeeper::Server;
 
 use super::{Chance, Seen};
 
-/// Far longer than a run: sessions end when the run ends them.
+/// Far longer than a run: only the run itself ends sessions.
 const SESSION_TIMEOUT: Duration = Duration::from_secs(3600);
 
-/// What comes from the server.
+/// A message from the server.
 enum Input {
     Reply(CommandId, Reply),
     Notice(Notice),
@@ -27,13 +27,13 @@ pub(crate) struct Client {
     hub: Hub<ZooKeeper>,
     pub(crate) session: SessionId,
     pub(crate) sweeps: bool,
-    /// Whether it acts for an operator.
+    /// Whether the client acts for an operator.
     operates: bool,
     key: Option<Key>,
     holds: bool,
-    /// Requests that are not executed yet, and whether they are an operator's.
+    /// The requests that the server has not executed yet, and whether they are an operator's.
     requests: VecDeque<(CommandId, Request, bool)>,
-    /// What the client does not know yet.
+    /// The messages that have not reached the client yet.
     inputs: VecDeque<Input>,
     events: Vec<Event>,
     wait: Wait,
@@ -94,7 +94,7 @@ impl Client {
         self.poll();
     }
 
-    /// Does what a program may do at any time: ends a claim, gives a request up, or only looks at the clock.
+    /// An action that a program may take at any time: handle a timeout, end a claim, or cancel a request.
     pub(crate) fn go_on(&mut self, now: Instant, chance: &mut Chance) {
         if self.wait.until.is_some_and(|until| until <= now) {
             self.hub.handle_timeout(now);
@@ -111,7 +111,7 @@ impl Client {
         self.poll();
     }
 
-    /// Ends the claim that it holds.
+    /// Ends the claim that the client holds.
     pub(crate) fn end_claim(&mut self, now: Instant, intent: Intent) {
         assert!(self.holds, "nothing is claimed");
         if let Some(key) = self.key {
@@ -120,12 +120,12 @@ impl Client {
     }
 
     fn intend(&mut self, now: Instant, key: Key, intent: Intent) {
-        // A machine that has ended already refuses it.
+        // A machine that has already ended rejects the intent.
         let _known = self.hub.intent(now, key, intent);
         self.poll();
     }
 
-    /// Whether its next request changes nodes.
+    /// Whether the client's next request changes nodes.
     pub(crate) fn writes_next(&self) -> bool {
         let next = self.requests.front();
         next.is_some_and(|(_, request, _)| {
@@ -156,7 +156,7 @@ impl Client {
         Some((request, operates))
     }
 
-    /// The client learns what has come from the server.
+    /// Passes the messages from the server to the client.
     pub(crate) fn learn(&mut self, now: Instant, seen: &mut Seen) {
         while let Some(input) = self.inputs.pop_front() {
             match input {
@@ -196,7 +196,7 @@ impl Client {
         }
     }
 
-    /// The connection is lost, with all that is on its way, and another one begins in the same session.
+    /// The connection is lost, with all messages in flight, and the client connects again in the same session.
     pub(crate) fn reconnect(&mut self, server: &mut Server, now: Instant, chance: &mut Chance) {
         self.session_is(now, SessionState::Suspended);
         let unsent = core::mem::take(&mut self.requests);
@@ -221,7 +221,7 @@ impl Client {
         self.session_is(now, SessionState::Connected);
     }
 
-    /// Its process ends.
+    /// The client's process ends.
     pub(crate) fn end(&self, server: &mut Server) {
         server.end_session(self.session);
     }

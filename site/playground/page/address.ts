@@ -1,8 +1,8 @@
-/** The story in the address of the page: everything that the page shows follows from it. */
+/** The story in the address of the page. It determines everything that the page shows. */
 
 import { BadStory, EMPTY, type Story, readStory, storyText } from "../story/actions.js";
 
-/** What a fragment with a story begins with; other fragments are places of the page. */
+/** A fragment with a story begins with this; other fragments are places of the page. */
 const MARK = "story=";
 
 /** The address of a story, relative to the page. */
@@ -10,16 +10,16 @@ export function addressOf(story: Story): string {
   return `#${MARK}${storyText(story)}`;
 }
 
-/** What an address says. */
+/** The content of an address. */
 export interface Opened {
   readonly story: Story;
   readonly problem: string | null;
 }
 
-/** What a page without a story shows. */
+/** The state of a page without a story. */
 export const START: Opened = { story: EMPTY, problem: null };
 
-/** Reads a fragment; null if it is a place of the page, and so changes no story. */
+/** Reads a fragment; null if it is a place of the page, which does not change the story. */
 export function opened(hash: string): Opened | null {
   const text = hash.replace(/^#/, "");
   if (text === "") {

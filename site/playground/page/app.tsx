@@ -11,7 +11,7 @@ import { Messages } from "./messages.js";
 import { Shop } from "./shop.js";
 import { StoryControls, Stories } from "./story.js";
 
-/** Makes a contender or another part of the story do something. */
+/** Applies an action to the story. */
 export type Act = (action: Action) => void;
 
 export function App(): JSX.Element {
@@ -50,7 +50,7 @@ function go(story: Story): void {
   location.hash = addressOf(story);
 }
 
-/** The story with one action more. What was to come stays if this action is the next of it. */
+/** The story with one more action. The actions after `at` stay if this action is the first of them. */
 function continued({ kind, permits, actions, at }: Story, action: Action): Story {
   if (at >= MOST_ACTIONS) {
     return { kind, permits, actions, at };
@@ -70,7 +70,7 @@ function useAddress(): Opened {
   return now;
 }
 
-/** A button may go when it is pressed. Its contender then gets the focus, or else what was said. */
+/** A button may disappear when it is pressed. The focus then moves to its contender. */
 function useFocusKept(story: Story): { current: HTMLDivElement | null } {
   const root = useRef<HTMLDivElement>(null);
   const card = useRef<string | null>(null);

@@ -73,7 +73,7 @@ function Lock({ lock, story, view, act }: { lock: LockView; story: Story; view: 
   );
 }
 
-/** What a lock costs: whom it wakes, and how much the woken ones ask. */
+/** The cost of a lock: the contenders that it wakes, and the number of their requests. */
 function Events({ steps, lock: { name } }: { steps: readonly Step[]; lock: LockView }): JSX.Element {
   const all = steps.flatMap(({ happened }) => happened[name] ?? []);
   const last = steps.at(-1)?.happened[name];
@@ -127,7 +127,7 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
   );
 }
 
-/** A sign and words: neither the sign nor its colour alone says anything. */
+/** A sign and words, because a sign or a colour alone is not accessible. */
 function stateText({ phase, isPaused, isCut, isPending, hasSession }: ContenderView): string {
   const ended = hasSession ? "" : "; its session has ended";
   const cut = isCut ? "; its connection is cut" : "";

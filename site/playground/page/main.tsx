@@ -9,7 +9,7 @@ import { App } from "./app.js";
 
 const place = document.getElementById("fencepost-playground");
 if (place !== null) {
-  // The page's own script turns pages with the arrow keys, and opens its search with letters.
+  // mdBook's script changes the page on arrow keys, and opens its search on letters.
   place.addEventListener("keydown", (event) => {
     event.stopPropagation();
   });

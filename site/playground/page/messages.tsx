@@ -50,7 +50,7 @@ export function Messages({ view }: { view: View }): JSX.Element {
   );
 }
 
-/** The lock whose contenders have sent something in the last step. */
+/** The lock whose contenders sent messages in the last step. */
 function usedLast({ steps }: View): LockName {
   const last = steps.at(-1)?.happened;
   return last?.fair?.requests === 0 && (last.unfair?.requests ?? 0) > 0 ? "unfair" : "fair";
@@ -94,7 +94,7 @@ function seconds(millis: number): string {
 function Drawn({ groups }: { groups: readonly Group[] }): JSX.Element {
   const drawn = diagram(groups);
   return (
-    // A scrolled region has to be reachable by keyboard.
+    // A region that scrolls must be reachable by keyboard.
     <div class="drawn" role="region" aria-label="Sequence diagram of the messages" tabIndex={0}>
       <Picture drawn={drawn} />
     </div>

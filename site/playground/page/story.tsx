@@ -14,7 +14,7 @@ const KINDS: readonly (readonly [Kind, string])[] = [
   ["semaphore", "Semaphore"],
 ];
 
-/** The prepared stories, and how to begin one of one's own. */
+/** The prepared stories, and the buttons that begin a new one. */
 export function Stories({ story }: { story: Story }): JSX.Element {
   const begin = (kind: Kind, permits: number): void => {
     location.hash = addressOf({ ...EMPTY, kind, permits });

@@ -1,5 +1,5 @@
 /**
- * What a story consists of: its settings and its actions, and their form as text in an address.
+ * The parts of a story: its settings and its actions, and their text in an address.
  *
  * A story looks like `lock/join-A,join-B,kill-A/2`: the kind, the actions, and how many of the actions are played. A
  * semaphore's kind has its permits, as in `semaphore-2`.
@@ -7,10 +7,10 @@
 
 export type Kind = "lock" | "read-write" | "semaphore";
 
-/** Which lock: the one with a queue, or the one beside it that wakes all. */
+/** The lock: the one with a queue, or the unfair one, which wakes all waiters. */
 export type LockName = "fair" | "unfair";
 
-/** What a contender asks for: alone, or together with other readers. */
+/** How a contender holds the lock: alone, or together with other readers. */
 export type Role = "writer" | "reader";
 
 /** One action of the person who plays. */
@@ -29,11 +29,11 @@ export interface Story {
   /** Of a semaphore. */
   readonly permits: number;
   readonly actions: readonly Action[];
-  /** How many of the actions are played; the others are what comes next. */
+  /** How many of the actions are played; the others come next. */
   readonly at: number;
 }
 
-/** A story that cannot be read or played; the message says which part and why. */
+/** A story that cannot be read or played; the message names the part and the reason. */
 export class BadStory extends Error {
   override readonly name = "BadStory";
 }
@@ -43,7 +43,7 @@ export const NAMES = ["A", "B", "C", "D", "E", "F"] as const;
 
 export const MOST_PERMITS = 5;
 
-/** A longer story takes too long to play again at each step. */
+/** The page plays the story again at each step, and a longer one would take too long. */
 export const MOST_ACTIONS = 200;
 
 const KINDS: readonly Kind[] = ["lock", "read-write", "semaphore"];

@@ -3,14 +3,14 @@
 import type { Role } from "./actions.js";
 import type { Connection } from "./server.js";
 
-/** Where a contender stands. `ended`: its session has ended, and it has not joined again. */
+/** The state of a contender. `ended`: its session has ended, and it has not joined again. */
 export type Phase = "away" | "waiting" | "holding" | "ended";
 
 /** What a person can make a contender do. */
 export type Verb =
   "join" | "leave" | "release" | "downgrade" | "kill" | "pause" | "resume" | "cut" | "reconnect" | "look" | "sell";
 
-/** What there is at a lock. */
+/** What a lock offers. */
 export interface Offer {
   /** Whether it guards the shop. */
   readonly usesShop: boolean;
@@ -18,31 +18,31 @@ export interface Offer {
   readonly hasReaders: boolean;
 }
 
-/** What a contender cannot do until its client has carried out the last call. */
+/** The verbs that a contender cannot use until its client has finished the last call. */
 const PENDING: readonly Verb[] = ["leave", "release", "downgrade", "look", "sell"];
 
 export class Contender {
   readonly who: string;
-  /** Of the latest join, or what it has become since then by a downgrade. */
+  /** The role of the latest join, or the role after a downgrade. */
   role: Role = "writer";
   phase: Phase = "away";
   /** Its connection; null before the first join, and after its session has ended. */
   hub: Connection | null = null;
-  /** Of its machine in the hub. */
+  /** The key of its machine in the hub. */
   key: number | null = null;
-  /** How often it has joined: each machine needs an identifier of its own. */
+  /** How often it has joined. Each machine gets its own identifier from this. */
   joins = 0;
   /** When its hub's timer is due. */
   due: number | null = null;
-  /** Since when it is paused: its program runs no code, and its hub neither receives nor sends anything. */
+  /** The time since which it is paused: its program runs no code, and its hub neither receives nor sends anything. */
   pausedSince: number | null = null;
-  /** Since when its connection is cut: its program runs, and the server does not hear from it. */
+  /** The time since which its connection is cut: its program runs, but the server receives nothing from it. */
   cutSince: number | null = null;
-  /** Whether it has called leave, release or downgrade, and its client has not yet done so. */
+  /** Whether it has called leave, release or downgrade, and its client has not finished the call. */
   isPending = false;
-  /** Of the latest grant. A program keeps it after a loss, and its late write has it. */
+  /** The fence of the latest grant. A program keeps it after a loss, and sends it with a late write. */
   fence: bigint | null = null;
-  /** The stock that it has read in this grant, and not yet written. */
+  /** The stock that it has read during this grant and not written yet. */
   seen: number | null = null;
 
   constructor(who: string) {
@@ -57,13 +57,13 @@ export class Contender {
     return this.cutSince !== null;
   }
 
-  /** Since when the server receives nothing from it; null if the connection works. */
+  /** The time since which the server receives nothing from it; null if the connection works. */
   get silentSince(): number | null {
-    // A program can pause while its connection is cut, and nothing can be done to one that is paused.
+    // A program can pause while its connection is cut, but a paused program accepts no other action.
     return this.cutSince ?? this.pausedSince;
   }
 
-  /** Says why the contender cannot do this now; null if it can. */
+  /** The reason why the contender cannot do this now; null if it can. */
   obstacle(verb: Verb, { usesShop, hasReaders }: Offer): string | null {
     const { who, phase } = this;
     if (this.isPaused && verb !== "resume" && verb !== "kill") {

@@ -2,7 +2,7 @@
 
 import type { Message } from "./server.js";
 
-/** Lengths in the diagram's own units, which are pixels unless it is zoomed. */
+/** Lengths in the diagram's units, which are pixels unless it is zoomed. */
 export const LANE = 150;
 const MARGIN = 80;
 const LINE = 15;
@@ -12,7 +12,7 @@ const LETTER = 9;
 /** The characters of a line of text that fit between two lifelines. */
 const WIDEST = 26;
 
-/** An arrow from one lifeline to another; of the kind `cut`, a mark on the contender's own. */
+/** An arrow from one lifeline to another; for the kind `cut`, a mark on the contender's lifeline. */
 export interface Arrow {
   readonly y: number;
   readonly from: number;
@@ -57,7 +57,7 @@ export function diagram(groups: readonly Group[]): Diagram {
       const ends = [x.get("server") ?? 0, x.get(who) ?? 0] as const;
       const [from, to] = kind === "request" ? [ends[1], ends[0]] : kind === "cut" ? [ends[1], ends[1]] : ends;
       y += 8;
-      // The text stands beside the contender's lifeline, where no other arrow of its lane is.
+      // The text is beside the contender's lifeline, where its lane has no other arrow.
       const lines = wrapped(text).map((line) => ({ text: line, y: (y += LINE) }));
       y += 7;
       arrows.push({ y, from, to, kind, lines, middle: ends[1] - LANE / 2 });

@@ -5,7 +5,7 @@ import type { Event } from "fencepost/hub";
 import type { Phase } from "./contender.js";
 import { counted, listed } from "./words.js";
 
-/** What an event of a contender means. */
+/** The meaning of a contender's event. */
 export function describeEvent(who: string, event: Event, phase: Phase): { sentence: string | null; phase: Phase } {
   switch (event.event) {
     case "acquired":

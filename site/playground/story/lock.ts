@@ -24,7 +24,7 @@ const VERBS: readonly Verb[] = [
   "sell",
 ];
 
-/** What can be seen of a contender. */
+/** The visible state of a contender. */
 export interface ContenderView {
   readonly who: string;
   readonly role: Role;
@@ -32,7 +32,7 @@ export interface ContenderView {
   readonly isPaused: boolean;
   /** Whether its connection is cut. */
   readonly isCut: boolean;
-  /** Whether its program has called its client for something that needs a connection. */
+  /** Whether its program waits for a call that needs a connection. */
   readonly isPending: boolean;
   /** Whether the server still has its session. */
   readonly hasSession: boolean;
@@ -41,11 +41,11 @@ export interface ContenderView {
   readonly watches: string | null;
   readonly fence: bigint | null;
   readonly seen: number | null;
-  /** What a person can make it do now. */
+  /** The actions that the player can choose for it now. */
   readonly verbs: readonly Verb[];
 }
 
-/** What can be seen of a lock. */
+/** The visible state of a lock. */
 export interface LockView {
   readonly name: LockName;
   /** In the order of their nodes; those without a node come last. */
@@ -53,13 +53,13 @@ export interface LockView {
   readonly nodes: readonly NodeView[];
 }
 
-/** What has happened in one step. */
+/** The results of one step. */
 export interface Happened {
   readonly sentences: readonly string[];
   readonly messages: readonly Message[];
-  /** Whom the server has sent an event about another node than its own; one name for each event. */
+  /** The contenders that got an event about another node than their own; one name for each event. */
   readonly woken: readonly string[];
-  /** How many requests the contenders have sent, without those that only keep their sessions. */
+  /** How many requests the contenders have sent, without those that only keep their sessions alive. */
   readonly requests: number;
 }
 
@@ -79,9 +79,9 @@ export class Lock implements Offer {
   readonly #contenders = new Map<string, Contender>();
   #now = 0;
   #sentences: string[] = [];
-  /** Before which of the sentences the server has sent its events. */
+  /** The index of the sentence before which the server has sent its events. */
   #eventsAt: number | null = null;
-  /** What each contender was seen to watch last. */
+  /** The node that each contender watched last. */
   readonly #watches = new Map<string, string | null>();
 
   constructor(name: LockName, kind: Kind, permits: number) {
@@ -92,7 +92,7 @@ export class Lock implements Offer {
     this.#permits = permits;
   }
 
-  /** The contender, if it can do this now. @throws BadStory that says why it cannot. */
+  /** The contender, if it can do this now. @throws BadStory with the reason why it cannot. */
   able(who: string, verb: Verb): Contender {
     const contender = this.#contenders.get(who) ?? new Contender(who);
     const obstacle = contender.obstacle(verb, this);
@@ -144,7 +144,7 @@ export class Lock implements Offer {
     this.#intend(one, (hub, key) => hub.downgrade(this.#now, key));
   }
 
-  /** The program is killed, so its hub receives nothing any more; and the server ends its session. */
+  /** The program is killed, so its hub receives nothing more, and the server ends its session. */
   kill(who: string): void {
     const one = this.able(who, "kill");
     this.#server.kill(who);
@@ -164,7 +164,7 @@ export class Lock implements Offer {
     this.#settle(one);
   }
 
-  /** The program goes on, and neither it nor the server receives anything from the other. */
+  /** The program continues, but neither it nor the server receives anything from the other. */
   cut(who: string): void {
     const one = this.able(who, "cut");
     one.cutSince = this.#now;
@@ -195,7 +195,7 @@ export class Lock implements Offer {
     this.#now = end;
   }
 
-  /** Takes what has happened since the last call. */
+  /** Returns the results since the last call. */
   take(): Happened {
     const messages = this.#server.take();
     const woken = messages.filter(({ reaches }) => reaches).map(({ who }) => who);
@@ -273,7 +273,7 @@ export class Lock implements Offer {
     this.#sentences.push(`${who} cannot ask the server for this before it has a connection again.`);
   }
 
-  /** The next moment at which something happens without an action. */
+  /** The next event that happens without an action. */
   #next(): Moment | null {
     let next: Moment | null = null;
     for (const one of this.#contenders.values()) {
@@ -284,7 +284,8 @@ export class Lock implements Offer {
     return next;
   }
 
-  /** What happens to a contender without an action. Of two at the same time, the first one comes first. */
+  /** The events of a contender that happen without an action. If two have the same time, the first in the list comes
+   * first. */
   #moments(one: Contender): Moment[] {
     const { isPaused, silentSince, due } = one;
     const moments: Moment[] = [];
@@ -368,7 +369,7 @@ export class Lock implements Offer {
   }
 }
 
-/** The 16 bytes of a machine. A program takes random ones; the story takes fixed ones, and so always runs the same. */
+/** The 16 bytes of a machine. A program uses random ones; the story uses fixed ones, to always run the same. */
 function identifier({ who, joins }: Contender): Uint8Array {
   const bytes = new Uint8Array(16).fill((NAMES.findIndex((name) => name === who) + 10) * 0x11);
   bytes[15] = joins * 16;

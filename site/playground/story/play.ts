@@ -9,20 +9,20 @@ import { LOCK_TITLES, actionTitle } from "./words.js";
 /** How far an action moves the story's clock, in ms. */
 const MOMENT = 1000;
 
-/** One action that has been played, and what it has caused. */
+/** One played action, and its effects. */
 export interface Step {
   readonly title: string;
   readonly sentences: readonly string[];
   readonly happened: Readonly<Partial<Record<LockName, Happened>>>;
 }
 
-/** What can be seen of a story after its actions so far. */
+/** The visible state of a story after its actions so far. */
 export interface View {
   readonly steps: readonly Step[];
   readonly locks: readonly LockView[];
   /** Null for a semaphore, whose fences order nothing. */
   readonly shop: ShopView | null;
-  /** The next contender that has not been there; null if all have. */
+  /** The next contender that has never joined; null if all have. */
   readonly next: string | null;
   /** Why the story could not be played to its end. */
   readonly problem: string | null;
@@ -86,7 +86,7 @@ class Run {
     };
   }
 
-  /** Returns what the shop has said. */
+  /** Returns the shop's replies. */
   #apply(action: Action): readonly string[] {
     switch (action.verb) {
       case "join":
@@ -124,7 +124,7 @@ class Run {
     return found;
   }
 
-  /** Joins all locks in which the contender is not yet. */
+  /** Joins all locks that the contender has not joined yet. */
   #join(who: string, role: "writer" | "reader"): void {
     const free = this.#locks.filter((lock) => lock.canJoin(who));
     if (free.length === 0) {

@@ -3,7 +3,7 @@
 export interface Prepared {
   readonly title: string;
   readonly about: string;
-  /** As in an address; the page opens it at its beginning. */
+  /** The text as in an address; the page opens the story at its beginning. */
   readonly text: string;
 }
 

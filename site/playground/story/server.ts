@@ -1,4 +1,4 @@
-/** The server of one lock: `memory:`, with one hub for each contender, and its record in the words of the page. */
+/** The server of one lock: `memory:`, with one hub for each contender. Describes its messages for the page. */
 
 import { Hub, type MemoryMessage, MemoryServer } from "fencepost/hub";
 
@@ -14,18 +14,18 @@ export interface Message {
   /** The contender. */
   readonly who: string;
   /**
-   * `event`: a watch has fired. `session`: the contender learns the state of its session. `cut`: it sees by itself that its
-   * connection is cut, and the server sends nothing.
+   * `event`: a watch has fired. `session`: the contender learns the state of its session. `cut`: it detects by itself
+   * that its connection is cut; the server sends nothing.
    */
   readonly kind: "request" | "reply" | "event" | "session" | "cut";
   readonly text: string;
   /** Whether it is an event about another node than the contender's own. */
   readonly reaches: boolean;
-  /** Whether it only opens or proves a session. Every client sends such requests, with or without locks. */
+  /** Whether it only opens a session or confirms it. Every client sends such requests, with or without locks. */
   readonly isUpkeep: boolean;
 }
 
-/** One node of the lock, and whose it is. */
+/** One node of the lock, and its contender. */
 export interface NodeView {
   readonly name: string;
   readonly owner: string;
@@ -42,15 +42,15 @@ export class Server {
   /** The contenders by the ids of their hubs; a killed contender gets another hub when it joins again. */
   readonly #byHub = new Map<number, string>();
   readonly #hubs = new Map<string, number>();
-  /** The contender whose node is at a path, or was the last one there. Directories have none. */
+  /** The contender whose node is at a path, or was the last at that path. Directories have none. */
   readonly #owners = new Map<string, string>();
   /** The paths that are being created for a session, by the request. The server may add a number. */
   readonly #creates = new Map<string, string>();
-  /** Whose node each watch is on, by its request: another node may have come to the path. */
+  /** The contender whose node each watch is on, by the watch's request: the path may have another node now. */
   readonly #watches = new Map<string, string | undefined>();
-  /** What each contender watches, by the path. */
+  /** The path that each contender watches. */
   readonly #watched = new Map<string, string>();
-  /** The requests that only keep a session. Requests are named by the hub and the command. */
+  /** The requests that only keep a session alive. The hub and the command identify a request. */
   readonly #upkeep = new Set<string>();
   #taken = 0;
   #connected = 0;
@@ -101,7 +101,7 @@ export class Server {
     return this.#memory.sessions().some((one) => one.hub === hub && one.state !== "expired");
   }
 
-  /** The contenders that have something to receive. */
+  /** The contenders with something to receive. */
   woken(): string[] {
     return this.#memory.takeWoken().flatMap((hub) => {
       const who = this.#byHub.get(hub);
@@ -135,7 +135,7 @@ export class Server {
     this.#watched.delete(who);
   }
 
-  /** Takes the messages since the last call. */
+  /** Returns the messages since the last call. */
   take(): Message[] {
     const messages = this.#memory.messages(this.#taken);
     this.#taken = messages.at(-1)?.number ?? this.#taken;
@@ -172,7 +172,7 @@ export class Server {
     };
   }
 
-  /** Remembers whose nodes there are, and who watches what. */
+  /** Records the owners of nodes, and the watches. */
   #remember(who: string, id: string, { kind, name, paths: [path], text }: MemoryMessage): void {
     if (path === undefined) {
       return;
@@ -194,7 +194,7 @@ export class Server {
     }
   }
 
-  /** Whose node a message is about, if it is not plain to see. */
+  /** The contender whose node a message is about, if the text does not show it. */
   #owner(id: string, { kind, name, paths: [path] }: MemoryMessage): string | undefined {
     if (kind === "event") {
       return this.#watches.get(id);
@@ -203,24 +203,24 @@ export class Server {
   }
 }
 
-/** What the errors mean that are part of a lock's work. */
+/** The meaning of the errors that occur in a lock's normal operation. */
 const ERRORS: ReadonlyMap<number | null, string> = new Map([
   [-101, "there is no such node"],
   [-110, "there is such a node already"],
 ]);
 
-/** The server's words, with short names. */
+/** The text of the server's message, with short names. */
 function inWords({ error, text }: MemoryMessage): string {
   const meaning = ERRORS.get(error);
   return meaning === undefined ? brief(text.replace("EphemeralSequential", "").trim()) : `error ${error}: ${meaning}`;
 }
 
-/** A path or a text with paths, in which the lock's own path and the random part of names are left out. */
+/** A path or a text with paths, without the lock's path and the random part of names. */
 function brief(text: string): string {
   return text.replaceAll("/stock/", "").replace(RANDOM, "…");
 }
 
-/** The number that the server has put at the end of a node's name; 0 if there is none. */
+/** The number that the server has added to a node's name; 0 if there is none. */
 function numberOf(name: string): number {
   return Number(/\d+$/.exec(name)?.[0] ?? 0);
 }

@@ -10,7 +10,7 @@ export interface Sale {
   readonly fence: bigint;
 }
 
-/** What can be seen of the shop. */
+/** The visible state of the shop. */
 export interface ShopView {
   readonly checks: boolean;
   readonly stock: number;
@@ -41,8 +41,8 @@ export class Shop {
   }
 
   /**
-   * A read. With a fence, it raises the highest fence, too: otherwise a late write could come between a later holder's
-   * read and its write. `seen` is null if the shop refuses the read.
+   * A read. With a fence, it also raises the highest fence: otherwise a late write could occur between a later holder's
+   * read and its write. `seen` is null if the shop rejects the read.
    */
   look(who: string, fence: bigint | null): { answer: string; seen: number | null } {
     const refusal = fence === null ? null : this.#refusal(who, fence, "read");
@@ -51,7 +51,7 @@ export class Shop {
       : { answer: refusal, seen: null };
   }
 
-  /** Sells one pair: writes the stock that the contender has read, less one. Returns what the shop says. */
+  /** Sells one pair: writes the stock that the contender has read, less one. Returns the shop's reply. */
   sell(who: string, fence: bigint, seen: number): string {
     const refusal = this.#refusal(who, fence, "write");
     if (refusal !== null) {
@@ -65,7 +65,7 @@ export class Shop {
     return `The shop ${accepted}: a pair is sold, and the stock is ${pairs(this.#stock)}.${tooMany}`;
   }
 
-  /** The comparison and the change are one step: nothing runs between them here. */
+  /** The comparison and the change are one step: no other code runs between them. */
   #refusal(who: string, fence: bigint, what: "read" | "write"): string | null {
     if (!this.checks) {
       return null;

@@ -15,7 +15,7 @@ export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** What an action is called in the list of steps. */
+/** The title of an action in the list of steps. */
 export function actionTitle(action: Action): string {
   switch (action.verb) {
     case "join":

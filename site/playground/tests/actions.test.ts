@@ -1,4 +1,4 @@
-// Stories as texts: what is read is written again, and what is wrong is named.
+// Stories as texts: a story that is read is written unchanged, and an error names the wrong part.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

@@ -16,10 +16,10 @@ const root = fileURLToPath(new URL("../../../", import.meta.url));
 const require = createRequire(join(binding, "package.json"));
 const { chromium: driver } = require("playwright-core");
 
-/** The site lies below another folder, as on a host with several sites. */
+/** The site is in a subfolder, as on a host with several sites. */
 const BASE = "some/folder";
 
-/** mdBook's pages have programs and styles in their text. The playground itself needs `wasm-unsafe-eval` alone. */
+/** mdBook's pages have programs and styles in their text. The playground itself needs only `wasm-unsafe-eval`. */
 const POLICY = [
   "default-src 'self'",
   "script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'",
@@ -60,7 +60,7 @@ beforeEach(async () => {
       complaints.push(`a request to ${request.url()}`);
   });
   page.on("requestfailed", (request) => {
-    // The next page of a test aborts what the one before still loads.
+    // When a test opens the next page, the browser aborts pending requests of the page before.
     if (request.failure()?.errorText !== "net::ERR_ABORTED") complaints.push(`no answer for ${request.url()}`);
   });
 });
@@ -73,7 +73,7 @@ afterEach(async () => {
 /** Opens the page, with a story in its address or another fragment. */
 async function open(fragment = "", width = 1200) {
   await page.setViewportSize({ width, height: 900 });
-  // A change of the fragment alone would not load the page.
+  // A change of only the fragment would not load the page.
   await page.goto("about:blank");
   await page.goto(`${server.address}/${BASE}/playground.html${fragment}`);
   await page.waitForSelector("#fencepost-playground [data-said]");
@@ -96,14 +96,14 @@ async function tabTo(text) {
   assert.fail(`Tab has never reached "${text}", but ${seen.join(" | ")}`);
 }
 
-/** Presses a key, and waits until the page has said something else. */
+/** Presses a key, and waits until the page's status text changes. */
 async function press(key = "Enter") {
   const before = await said();
   await page.keyboard.press(key);
   await page.waitForFunction((old) => document.querySelector("[data-said]").textContent.trim() !== old, before);
 }
 
-/** Chooses a prepared story and plays it to its end, by keyboard. Returns what was said in each step. */
+/** Chooses a prepared story and plays it to its end, by keyboard. Returns the status text of each step. */
 async function playByKeyboard(title) {
   await open();
   await tabTo(title);

@@ -1,4 +1,4 @@
-// Where the messages of a diagram stand.
+// The places of a diagram's messages.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";

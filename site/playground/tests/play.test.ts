@@ -174,7 +174,7 @@ test("time alone ends no session", () => {
   assert.deepEqual(line(view), ["A holding", "B waiting"]);
   const messages = view.steps.at(-1)?.happened.fair?.messages ?? [];
   assert.ok(messages.filter(({ isUpkeep }) => isUpkeep).length > 8, String(messages.length));
-  // The core looks again, now and then, at what it watches.
+  // Now and then, the core rechecks the node that it watches.
   assert.ok(messages.every(({ isUpkeep, text }) => isUpkeep || /^(get|node of session) /.test(text)));
 });
 

@@ -1,4 +1,4 @@
-"""Does operations with Python's client for asyncio."""
+"""Runs the commands on operations with Python's client for asyncio."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Answer = tuple[str, dict[str, Any]]
 
 
 class Operations:
-    """The scopes, claims and records, by the names that the commands give them."""
+    """The scopes, claims and records, by their names in the commands."""
 
     def __init__(self, clients: dict[str, fencepost.asyncio.Client]) -> None:
         self.clients = clients

@@ -1,4 +1,4 @@
-"""Does to Python's client for asyncio what its input says: the protocol is in ../README.md."""
+"""Runs the commands of its input with Python's client for asyncio: the protocol is in ../README.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from words import Command, control, described, failure, look, make_lock, parse, 
 
 
 class Peer:
-    """The clients, locks and grants, by the names that the commands give them."""
+    """The clients, locks and grants, by their names in the commands."""
 
     def __init__(self) -> None:
         self.clients: dict[str, fencepost.asyncio.Client] = {}
@@ -24,7 +24,7 @@ class Peer:
         self.waiting: dict[str, asyncio.Task[None]] = {}
 
     async def answer(self, command: Command) -> None:
-        """Does a command, and prints its answer."""
+        """Runs a command, and prints its answer."""
         try:
             answer, more = await self.do(command.verb, command.words, dict(command.options))
         except asyncio.CancelledError:
@@ -34,7 +34,7 @@ class Peer:
         say(command.number, answer, **more)
 
     async def do(self, verb: str, words: list[str], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """Does a command: its answer."""
+        """Runs a command, and returns its answer."""
         if verb == "client":
             self.clients[words[0]] = fencepost.asyncio.connect(unquote(words[1]))
         elif verb == "lock":
@@ -76,13 +76,13 @@ class Peer:
         return "ok", {}
 
     def held(self, name: str) -> Any:
-        """The claim of that name, or the grant."""
+        """The claim with that name, or the grant."""
         return self.operations.claims.get(name) or self.grants[name]
 
     async def claiming(
         self, verb: str, words: list[str], options: dict[str, Any]
     ) -> tuple[str, dict[str, Any]]:
-        """Does something with operations. A claim can be cancelled."""
+        """Runs a command on operations. A claim can be cancelled."""
         task = asyncio.current_task()
         assert task is not None
         if verb in ("claim", "consume"):
@@ -96,7 +96,7 @@ class Peer:
     async def acquire(
         self, name: str, lock: fencepost.asyncio.Lock, **wait: Any
     ) -> tuple[str, dict[str, Any]]:
-        """Acquires a grant of that name."""
+        """Acquires a lock, and stores the grant under that name."""
         task = asyncio.current_task()
         assert task is not None
         self.waiting[name] = task
@@ -111,7 +111,7 @@ class Peer:
 
 
 async def main() -> None:
-    """Obeys until the end of the input."""
+    """Runs commands until the end of the input."""
     peer = Peer()
     lines = asyncio.StreamReader()
     protocol = asyncio.StreamReaderProtocol(lines)

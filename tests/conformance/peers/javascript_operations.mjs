@@ -1,11 +1,11 @@
-// Does operations with the JavaScript client: the protocol is in ../README.md.
+// Runs the commands on operations with the JavaScript client: the protocol is in ../README.md.
 
 import { effect, work } from "./javascript_work.mjs";
 
 /** An operation has failed. */
 class Failed extends Error {}
 
-/** What a function says by its error. */
+/** The options of `once` for each way in which a function ends. */
 const ENDINGS = {
   returns: {},
   leaves: {},
@@ -27,7 +27,7 @@ function octets(word) {
 
 const stored = ({ result, tag }) => ({ result: hex(result), tag });
 
-/** What a record says. */
+/** The fields of a record. */
 export const recorded = (record) =>
   record === null
     ? {}
@@ -53,7 +53,7 @@ const storing = async (storing, more) => {
   return { answer: replayed ? "replayed" : "ok", ...more(record) };
 };
 
-/** What a claim says of itself. */
+/** The state of a claim. */
 export const lookAtClaim = ({
   fence,
   isValid,
@@ -71,7 +71,7 @@ export const lookAtClaim = ({
   replayed,
 });
 
-/** The commands, on the state of the peer; `cancellable` begins what can be cancelled. */
+/** The commands, on the state of the peer; `cancellable` starts a call that can be cancelled. */
 export function operations(state, cancellable) {
   const scopes = {};
   const tags = {};

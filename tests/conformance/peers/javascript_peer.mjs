@@ -1,4 +1,4 @@
-// Does to the JavaScript client what its input says: the protocol is in ../README.md.
+// Runs the commands of its input with the JavaScript client: the protocol is in ../README.md.
 
 import { createInterface } from "node:readline";
 
@@ -13,13 +13,13 @@ import {
 import { Redis } from "../../../bindings-wasm/node_modules/ioredis/built/index.js";
 import { lookAtClaim, operations, recorded } from "./javascript_operations.mjs";
 
-/** With this argument, the clients use ioredis. Without, they take what `connect` takes. */
+/** With this argument, the clients use ioredis. Without it, they use the library that `connect` chooses. */
 const withIoRedis = process.argv.includes("ioredis");
 
 let state;
 let claiming;
 
-/** Nothing has a name yet. */
+/** The initial state, without objects. */
 function empty() {
   state = {
     clients: {},
@@ -83,7 +83,7 @@ function makeLock(client, kind, quoted, options) {
   return makes[kind]();
 }
 
-/** The answer of what can be cancelled by that name; null: it was cancelled. */
+/** The answer of a call that a `cancel` with that name can cancel; null if it was cancelled. */
 async function cancellable(name, ask) {
   const controller = new AbortController();
   state.waiting[name] = controller;
@@ -97,7 +97,7 @@ async function cancellable(name, ask) {
   }
 }
 
-/** Acquires a grant of that name. */
+/** Acquires a lock, and stores the grant under that name. */
 async function acquire(name, lock, options) {
   const ask = async (signal) =>
     (await lock.acquire({ ...options, signal })) ?? undefined;
@@ -111,7 +111,7 @@ function acquired(name, grant) {
   return { answer: "granted", fence: String(grant.fence) };
 }
 
-/** What a grant says of itself. */
+/** The state of a grant. */
 const look = ({ fence, isValid, remaining, isRevokeRequested, signal }) => ({
   answer: "ok",
   fence: String(fence),
@@ -134,14 +134,14 @@ async function contenders(name) {
   return { answer: "ok", contenders: described };
 }
 
-/** The claim of that name, or the grant. */
+/** The claim with that name, or the grant. */
 const held = (name) => state.claims[name] ?? state.grants[name];
 
 /** A client by its address. */
 function connected(url) {
   if (!withIoRedis) return connect(url);
   const redis = new Redis(url);
-  // The client reports what it means.
+  // fencepost's client reports these errors.
   redis.on("error", () => undefined);
   state.given.push(redis);
   return fromRedis(redis);

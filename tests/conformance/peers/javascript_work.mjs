@@ -1,11 +1,11 @@
-// What claims are for: effects in a file, and many keys that the peer claims as fast as it can.
+// Work under claims: effects in a file, and many keys that the peer claims as fast as it can.
 
 import { appendFileSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
 import { LockLost } from "../../../bindings-wasm/dist/node/index.mjs";
 
-/** Appends a line as one piece, also beside other processes. */
+/** Appends a line in one write, so that lines of other processes do not mix with it. */
 const append = (path, ...words) => appendFileSync(path, words.join(" ") + "\n");
 
 /** The effect of an operation. */
@@ -32,7 +32,7 @@ export async function work(scope, [quoted, ...numbers], tag) {
     return true;
   };
 
-  /** Another attempt has taken over: the caller asks again. */
+  /** Whether another attempt has taken over: the caller then claims again. */
   const lost = (error) => {
     if (error instanceof LockLost) return false;
     throw error;

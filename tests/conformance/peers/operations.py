@@ -1,4 +1,4 @@
-"""What the Python peers have in common for operations: bytes, records, claims, failures of operations."""
+"""Shared code of the Python peers for operations: bytes, records, claims, failures of operations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Failed(Exception):
     """An operation has failed."""
 
 
-#: What a function says by its exception.
+#: The options of `once` for each way in which a function ends.
 ENDINGS: dict[str, dict[str, Any]] = {
     "returns": {},
     "leaves": {},
@@ -28,12 +28,12 @@ def octets(word: str) -> bytes:
 
 
 def codec(options: dict[str, Any]) -> fencepost.Codec:
-    """Results are bytes with this tag."""
+    """A codec for results that are bytes, with the tag of the options."""
     return fencepost.Codec(options.pop("tag", "bytes"), bytes, bytes)
 
 
 def waits(options: dict[str, Any]) -> dict[str, Any]:
-    """The options of a claim in Python's words."""
+    """The options of a claim as Python's arguments."""
     return {"blocking" if name == "wait" else name: value for name, value in options.items()}
 
 
@@ -55,7 +55,7 @@ def stored(claim: Any) -> dict[str, Any]:
 
 
 def recorded(record: fencepost.Record | None) -> dict[str, Any]:
-    """What a record says."""
+    """The fields of a record."""
     if record is None:
         return {}
     return {
@@ -69,5 +69,5 @@ def recorded(record: fencepost.Record | None) -> dict[str, Any]:
 
 
 def collect() -> None:
-    """Collects what no code refers to."""
+    """Collects unreferenced objects."""
     gc.collect()

@@ -1,4 +1,4 @@
-"""Does to Python's client for threads what its input says: the protocol is in ../README.md."""
+"""Runs the commands of its input with Python's client for threads: the protocol is in ../README.md."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from words import Command, control, described, failure, look, make_lock, parse, 
 
 
 class Peer:
-    """The clients, locks and grants, by the names that the commands give them."""
+    """The clients, locks and grants, by their names in the commands."""
 
     def __init__(self) -> None:
         self.clients: dict[str, fencepost.Client] = {}
@@ -24,7 +24,7 @@ class Peer:
         self.operations = Operations(self.clients)
 
     def answer(self, command: Command) -> None:
-        """Does a command, and prints its answer."""
+        """Runs a command, and prints its answer."""
         try:
             answer, more = self.do(command.verb, command.words, dict(command.options))
         except Exception as error:
@@ -32,7 +32,7 @@ class Peer:
         say(command.number, answer, **more)
 
     def do(self, verb: str, words: list[str], options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """Does a command: its answer."""
+        """Runs a command, and returns its answer."""
         if verb == "client":
             self.clients[words[0]] = fencepost.connect(unquote(words[1]))
         elif verb == "lock":
@@ -71,11 +71,11 @@ class Peer:
         return "ok", {}
 
     def held(self, name: str) -> Any:
-        """The claim of that name, or the grant."""
+        """The claim with that name, or the grant."""
         return self.operations.claims.get(name) or self.grants[name]
 
     def acquire(self, name: str, lock: fencepost.Lock, **wait: Any) -> tuple[str, dict[str, Any]]:
-        """Acquires a grant of that name."""
+        """Acquires a lock, and stores the grant under that name."""
         grant = lock.acquire(wait.get("timeout"), blocking=wait["blocking"])
         if grant is None:
             return "not-acquired", {}
@@ -84,7 +84,7 @@ class Peer:
 
 
 def main() -> None:
-    """Obeys until the end of the input."""
+    """Runs commands until the end of the input."""
     peer = Peer()
     for line in sys.stdin:
         threading.Thread(target=peer.answer, args=[parse(line)], daemon=True).start()

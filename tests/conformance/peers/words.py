@@ -1,4 +1,4 @@
-"""What the Python peers have in common: commands, locks by kind, answers. The protocol is in ../README.md."""
+"""Shared code of the Python peers: commands, locks by kind, answers. The protocol is in ../README.md."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fencepost import FencepostError
 from fencepost.testing import MemoryServer
 from operations import recorded
 
-#: Options in milliseconds, which Python takes in seconds.
+#: Options in milliseconds, which Python's API expects in seconds.
 DURATIONS = frozenset(
     {"ttl", "max_hold", "timeout", "lease", "retention", "poll", "margin", "life", "answer_within"}
 )
@@ -21,7 +21,7 @@ DURATIONS = frozenset(
 
 @dataclass(frozen=True)
 class Command:
-    """One line: its number, what is to be done, and with what."""
+    """One line: its number, verb, words and options."""
 
     number: str
     verb: str
@@ -38,7 +38,7 @@ def parse(line: str) -> Command:
 
 
 def value(option: str, text: str) -> Any:
-    """The value of an option in Python's own type."""
+    """The value of an option as a Python type."""
     if option in DURATIONS:
         return int(text) / 1000
     if option == "permits":
@@ -47,7 +47,7 @@ def value(option: str, text: str) -> Any:
 
 
 def make_lock(client: Any, kind: str, name: str, options: dict[str, Any]) -> Any:
-    """The lock of that kind."""
+    """Makes a lock of that kind."""
     if kind == "multi":
         return client.multi_lock([unquote(each) for each in name.split(",")], **options)
     name = unquote(name)
@@ -61,12 +61,12 @@ def make_lock(client: Any, kind: str, name: str, options: dict[str, Any]) -> Any
 
 
 def control(verb: str, client: Any, url: str) -> None:
-    """Does something to the session of a client."""
+    """Controls the session of a client."""
     getattr(MemoryServer(unquote(url)).session(client), verb)()
 
 
 def look(grant: Any) -> dict[str, Any]:
-    """What a grant or a claim says of itself."""
+    """The state of a grant or a claim."""
     remaining = grant.remaining()
     if hasattr(grant, "takeovers"):
         more = {"takeovers": grant.takeovers, "replayed": grant.replayed}
@@ -82,7 +82,7 @@ def look(grant: Any) -> dict[str, Any]:
 
 
 def described(contenders: Iterable[Any]) -> list[dict[str, Any]]:
-    """Contenders in the order in which the client gives them."""
+    """Contenders in the order in which the client returns them."""
     return [
         {
             "holds": each.holds,
@@ -107,5 +107,5 @@ def failure(error: Exception) -> tuple[str, dict[str, Any]]:
 
 
 def say(number: str, answer: str, **more: Any) -> None:
-    """Prints one answer, as one piece."""
+    """Prints one answer, in one write."""
     print(json.dumps({"id": number, "answer": answer, **more}) + "\n", end="", flush=True)

@@ -1,4 +1,4 @@
-"""What claims are for: effects in a file, and many keys that a peer claims as fast as it can."""
+"""Work under claims: effects in a file, and many keys that a peer claims as fast as it can."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Answer = tuple[str, dict[str, Any]]
 
 
 def append(path: str, *words: object) -> None:
-    """Appends a line as one piece, also beside other processes."""
+    """Appends a line in one write, so that lines of other processes do not mix with it."""
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
         os.write(file, (" ".join(map(str, words)) + "\n").encode())
@@ -32,7 +32,7 @@ def effect(path: str, key: str, claim: Any) -> None:
 
 
 class Work:
-    """The keys of one command, and what has come of them."""
+    """The keys of one command, and their results."""
 
     def __init__(self, words: list[str]) -> None:
         path, *numbers = words
@@ -43,12 +43,12 @@ class Work:
         self._answers: Counter[str] = Counter(ran=0, replayed=0)
 
     def act(self, key: str, claim: Any) -> bytes:
-        """Has the effect of a claim: its result, which no other execution has."""
+        """Performs the effect of a claim. Returns a result that no other execution has."""
         effect(self._path, key, claim)
         return f"{os.getpid()}-{claim.fence}".encode()
 
     def note(self, key: str, claim: Any, *, ran: bool) -> None:
-        """Writes down which result this caller has got."""
+        """Appends the result that this caller got to the file."""
         append(self._path, "answer", key, claim.result.decode())
         self._answers["ran" if ran else "replayed"] += 1
 

@@ -1,4 +1,4 @@
-"""The wheels for another processor and another C library run, in Pythons that `tools/setup release` makes."""
+"""The wheels for another processor or C library run in Pythons that `tools/setup release` installs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests" / "dist"))
 from install import MACHINE, only, run  # noqa: E402
 
-#: Debian's Python for aarch64, which qemu runs on this processor.
+#: Debian's Python for aarch64, which runs under qemu here.
 AARCH64 = ROOT / "build" / "elsewhere" / "arm64"
 QEMU = ROOT / "build" / "elsewhere" / "here" / "usr" / "bin" / "qemu-aarch64-static"
 WHEELS: dict[str, tuple[tuple[object, ...], str]] = {

@@ -1,15 +1,15 @@
-//! What a claim may report, by what was asked of it.
+//! The events that a claim may report, by the calls that it got.
 
 use fencepost_core::{Event, Intent};
 
 /// The account of one claim. Intents count when they are accepted, events when they are polled, so events lag behind.
 #[derive(Debug, Default)]
 pub(crate) struct Claimant {
-    /// Claims and ends of claims without an answer.
+    /// Claims and ends of claims that still have no answer.
     asked: u32,
     held: bool,
     suspended: bool,
-    /// Losses that may have been the answer to an end, or of the grant before it.
+    /// Losses that may be the answer to an end, or the loss of the grant before it.
     perhaps_answered: u32,
     pub(crate) closed: bool,
 }
@@ -45,7 +45,7 @@ impl Claimant {
                 self.answer(event);
                 self.held = false;
             }
-            // Of a claim; or of an end, and then the claim goes on. It may be suspended again.
+            // A refused claim, or a refused end, after which the claim continues. It may be suspended again.
             Event::Refused { .. } => {
                 self.answer(event);
                 self.suspended = false;
@@ -59,7 +59,7 @@ impl Claimant {
         }
     }
 
-    /// Whether everything that was asked has had its end.
+    /// Whether every call has its result.
     pub(crate) const fn is_at_rest(&self) -> bool {
         self.closed || !self.held && self.asked <= self.perhaps_answered
     }

@@ -1,4 +1,4 @@
-//! What one machine may report, by what was asked of it.
+//! The events that one machine may report, by the calls that it got.
 
 use fencepost_core::{
     Event, Intent, Settings,
@@ -12,9 +12,9 @@ use crate::claimant::Claimant;
 /// The account of one machine.
 #[derive(Debug)]
 pub(crate) enum Account {
-    /// Of a contender for a lock, an inspection or a single step.
+    /// The account of a contender for a lock, an inspection or a single step.
     Lock(Contender),
-    /// Of a claim.
+    /// The account of a claim.
     Claim(Claimant),
 }
 
@@ -51,12 +51,12 @@ impl Account {
         }
     }
 
-    /// Whether the hub may return its events under another key, too: it is an acquire of an owner.
+    /// Whether the hub may also return its events under another key, because it is an acquire of an owner.
     pub(crate) const fn has_owner(&self) -> bool {
         matches!(self, Self::Lock(Contender { has_owner: true, .. }))
     }
 
-    /// Whether everything that was asked has had its end.
+    /// Whether every call has its result.
     pub(crate) const fn is_at_rest(&self) -> bool {
         match self {
             Self::Lock(contender) => contender.is_at_rest(),
@@ -70,16 +70,16 @@ impl Account {
 pub(crate) struct Contender {
     has_owner: bool,
     acquires: u32,
-    /// Acquires that have come to an end: granted or refused.
+    /// Acquires with a result: granted or refused.
     answered: u32,
     releases: u32,
-    /// Releases that have been carried out or refused.
+    /// Releases that were executed or refused.
     given_back: u32,
     downgrades: u32,
-    /// Downgrades that have been carried out or refused.
+    /// Downgrades that were executed or refused.
     downgraded: u32,
     held: bool,
-    /// Whether the hub has reported a refusal that may have been of a downgrade or of the release after it.
+    /// Whether the hub has reported a refusal that may belong to a downgrade or to the release after it.
     perhaps_over: bool,
     suspended: bool,
     closed: bool,
@@ -116,12 +116,12 @@ impl Contender {
                 self.assert(self.held && self.suspended, event);
                 self.suspended = false;
             }
-            // Of a downgrade: the grant stays what it was.
+            // A refused downgrade: the grant does not change.
             Event::Refused { .. } if self.held && self.downgraded < self.downgrades => {
                 self.downgraded += 1;
                 self.perhaps_over |= self.given_back < self.releases;
             }
-            // Of a release, or of an acquire.
+            // A refused release or acquire.
             Event::Refused { .. } if self.held => {
                 self.assert(self.given_back < self.releases, event);
                 self.given_back += 1;
@@ -140,7 +140,7 @@ impl Contender {
                 self.assert(self.held, event);
                 self.end();
             }
-            // They end an inspection or a single step, which hold nothing.
+            // These events end an inspection or a single step, which hold nothing.
             Event::Found { .. }
             | Event::Completed { .. }
             | Event::Replayed { .. }
@@ -159,7 +159,7 @@ impl Contender {
         }
     }
 
-    /// Whether every acquire and every grant has had its end.
+    /// Whether every acquire and every grant has ended.
     const fn is_at_rest(&self) -> bool {
         self.closed || self.answered == self.acquires && (!self.held || self.perhaps_over)
     }
@@ -172,7 +172,7 @@ impl Contender {
         self.held = false;
         self.suspended = false;
         self.perhaps_over = false;
-        // One that was asked for and not answered ends with the grant.
+        // A pending downgrade ends with the grant.
         self.downgraded = self.downgrades;
     }
 

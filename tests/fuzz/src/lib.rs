@@ -1,18 +1,20 @@
-//! Any bytes as inputs of a hub, and what a hub promises for all inputs.
+//! Any bytes as inputs of a hub, and the hub's promises for all inputs.
 //!
-//! [`fuzz_one`] reads a story from bytes (which machines are opened, which inputs they get, what a server answers, how
-//! far it is polled), plays it to a hub, and panics if the hub breaks one of its promises:
+//! [`fuzz_one`] reads a story from bytes (the machines to open, their inputs, the server's answers, the
+//! number of polls), plays it to a hub, and panics if the hub breaks one of its promises:
 //!
-//! - No input makes it panic. What makes no sense is an error, and has changed nothing.
-//! - What an input brings out is bounded: see [`bound`].
-//! - `poll_output` gives the same wait again until something is put in.
+//! - No input makes it panic. An input that makes no sense is an error, and changes nothing.
+//! - The number of outputs after an input is bounded: see [`bound`].
+//! - `poll_output` returns the same wait until the next input.
 //! - Keys and command ids are never used again. An outcome for a settled command changes nothing, one for a command that was
 //!   never issued is an error.
-//! - A contender is granted only what it has asked for, once; and every acquire and release has exactly one end.
-//! - Time that goes back, or far ahead, does no harm.
-//! - After a shutdown, and an answer to everything (from a server, or "closed"), no machine is left, and the hub has forgotten them.
+//! - A contender is granted a lock only after an acquire, and once; every acquire and release has exactly one
+//!   result.
+//! - A time that goes back, or far ahead, does no harm.
+//! - After a shutdown and an answer to every command (from a server, or "closed"), the hub has no machine and
+//!   no trace of one.
 //!
-//! Random bytes, the corpus and libFuzzer all come in here: see the README beside this crate.
+//! Random bytes, the corpus and libFuzzer all use this function: see the README of this crate.
 
 mod claimant;
 mod contender;

@@ -2,7 +2,7 @@
 
 use fencepost_core::{RawSettings, Settings, lowered::Hub, url::Address};
 
-/// A scrap of every form, for bytes to be put into.
+/// A text of every form, into which bytes are inserted.
 const FORMS: [&str; 8] = [
     "*",
     "memory:*",
@@ -14,10 +14,10 @@ const FORMS: [&str; 8] = [
     r#"{"kind": "redis-string", "name": "a", "ttl": *}"#,
 ];
 
-/// Reads the bytes as everything that is read from text.
+/// Passes the bytes to all parsers of text.
 ///
 /// # Panics
-/// If a parser does, or lets something through that a hub then has no use for.
+/// If a parser panics, or accepts a value that a hub then rejects.
 pub fn fuzz_parsers(data: &[u8]) {
     let (head, rest) = data.split_first().unwrap_or((&0, &[]));
     let scrap = String::from_utf8_lossy(rest);

@@ -9,7 +9,7 @@ use fencepost_core::{
     zookeeper::{Answer, Stat, code},
 };
 
-/// What lies below the directory of the operations. Directories always exist.
+/// The nodes below the directory of the operations. Directories always exist.
 #[derive(Debug, Default)]
 pub(crate) struct Records(BTreeMap<String, Node>);
 
@@ -26,7 +26,7 @@ impl Records {
         first.path.contains("fencepost/")
     }
 
-    /// An answer in the request's own shape; variant 0 is what a healthy server says.
+    /// An answer in the request's shape; variant 0 is the answer of a healthy server.
     pub(crate) fn answer(
         &mut self,
         request: &Request,
@@ -46,7 +46,7 @@ impl Records {
         }
     }
 
-    /// A lease goes: its path.
+    /// Deletes a lease, and returns its path.
     pub(crate) fn remove_lease(&mut self) -> Option<String> {
         let is_lease = |node: &Node| node.stat.ephemeral_owner != 0;
         let (path, _) = self.0.iter().find(|(_, node)| is_lease(node))?;
@@ -150,7 +150,7 @@ impl Records {
     }
 }
 
-/// One part of a transaction. A bucket that nothing has changed has version 0.
+/// Executes one part of a transaction. An unchanged bucket has version 0.
 fn carry_out(nodes: &mut BTreeMap<String, Node>, part: &Request, zxid: i64, session: i64) -> Result<(), i32> {
     let is_bucket = part.path.rsplit('/').next().is_some_and(|name| name.len() == 2);
     let stat = Stat {
@@ -195,7 +195,7 @@ fn carry_out(nodes: &mut BTreeMap<String, Node>, part: &Request, zxid: i64, sess
     Ok(())
 }
 
-/// A record in any state, of the attempt that is stored or of another one; or what is no record.
+/// A record in any state, of the stored attempt or of another one; or bytes that are no record.
 fn any_record(variant: u8, stored: Option<Record>) -> (Vec<u8>, &'static str) {
     let attempt = match stored {
         Some(stored) if variant.is_multiple_of(2) => stored.attempt,
@@ -215,7 +215,7 @@ fn any_record(variant: u8, stored: Option<Record>) -> (Vec<u8>, &'static str) {
     record.takeovers = u64::from(variant % 2);
     record.fence = Fence(u64::from(variant % 4));
     record.version = u64::from(variant % 3);
-    // A token that has expired, or that was claimed too late.
+    // An expired token, or one that was claimed too late.
     if state == State::Issued || variant.is_multiple_of(5) {
         record.kept_until = u64::from(variant % 5);
         record.token = Some(Token {

@@ -1,4 +1,4 @@
-//! What a Redis server may say, well-formed or not.
+//! The replies of a Redis server, well-formed or not.
 
 use fencepost_core::{
     lowered::Request,
@@ -8,7 +8,7 @@ use fencepost_core::{
     },
 };
 
-/// A reply by number; 0 is what a healthy server answers.
+/// A reply by number; 0 is the reply of a healthy server.
 pub(crate) fn reply(request: &Request, variant: u8) -> (Reply, &'static str) {
     match variant % 40 {
         0 => healthy(request),
@@ -73,7 +73,7 @@ pub(crate) fn reply(request: &Request, variant: u8) -> (Reply, &'static str) {
     }
 }
 
-/// What grants, renews and ends, or has nothing against a request.
+/// The reply that grants, renews, ends, or confirms a request.
 fn healthy(request: &Request) -> (Reply, &'static str) {
     let source = request.arguments.get(1).map(Vec::as_slice).unwrap_or_default();
     let is = |script: &&Script| script.sha().as_bytes() == source || script.text().as_bytes() == source;
@@ -107,5 +107,5 @@ const RECORD: &str = "fencepost-record:1\n\
     retention:4:9000\n\
     result:2:[]\n";
 
-/// What a script answers for a record that does not exist.
+/// A script's answer for a record that does not exist.
 const NO_RECORD: &str = "fencepost-record:1\n";

@@ -10,33 +10,33 @@ use fencepost_core::{
 
 use crate::values;
 
-/// One input. Machines and commands are chosen by small numbers: the n-th there is, or one that never was.
+/// One input. Small numbers choose machines and commands: the n-th one, or one that never existed.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Open,
     OpenWith(Box<RawSettings>, u64),
     Intent(u8, Intent),
-    /// An answer that fits, to one of the commands under way; mostly what a healthy server says.
+    /// A fitting answer to one of the pending commands; mostly the answer of a healthy server.
     Answer(u8, u8),
-    /// Any outcome, to any command: mostly to one under way.
+    /// Any outcome, for any command, mostly a pending one.
     Babble(u8, Outcome),
-    /// An outcome for a command that has had one.
+    /// An outcome for a command that already has one.
     Again(u8, Outcome),
     NeverIssued(CommandId, Outcome),
     Fail(u8, Failure),
     Session(SessionState, NewSession, Duration),
-    /// The first in the line goes, and the watches on it fire.
+    /// The first node of the queue is deleted, and the watches on it fire.
     Vanish,
-    /// A watch, a message, a lost subscription: of which command, which session, what.
+    /// A watch, a message, a lost subscription: the command, the session, the kind.
     Notice(u8, u8, u8),
-    /// A notice for a command that never was.
+    /// A notice for a command that never existed.
     NoticeOfNothing(CommandId, u8),
     Advance(u64),
     GoBack(u64),
     UntilWait,
     Close(u8),
     PollOnly(u8),
-    /// So many of the next inputs are followed by no polling.
+    /// No polls follow this many of the next inputs.
     Hold(u8),
     Shutdown,
 }
@@ -49,7 +49,7 @@ pub(crate) enum NewSession {
 }
 
 impl Step {
-    /// What kind of step this is.
+    /// The kind of this step.
     pub(crate) const fn name(&self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -74,7 +74,7 @@ impl Step {
         }
     }
 
-    /// Any step; sensible ones are more frequent, so that machines get somewhere.
+    /// Any step; sensible ones are more frequent, so that machines make progress.
     pub(crate) fn read(u: &mut Unstructured<'_>) -> Result<Self> {
         Ok(match u.arbitrary::<u8>()? {
             0..8 => Self::Open,
@@ -143,7 +143,7 @@ fn session(u: &mut Unstructured<'_>) -> Result<Step> {
     Ok(Step::Session(state, session, timeout))
 }
 
-/// What an intent is called.
+/// The name of an intent.
 pub(crate) const fn intent_name(intent: &Intent) -> &'static str {
     match intent {
         Intent::Acquire(AcquireTimeout::Forever) => "for ever",

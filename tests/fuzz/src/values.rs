@@ -1,4 +1,4 @@
-//! Values that no real program or server would send: extreme numbers, odd names, whole trees of replies.
+//! Values that no real program or server sends: extreme numbers, odd names, whole trees of replies.
 
 use arbitrary::{Result, Unstructured};
 use fencepost_core::{
@@ -28,7 +28,7 @@ const NAMES: [&str; 16] = [
     " ",
 ];
 
-/// Numbers at which something changes, or any.
+/// Boundary numbers, or any number.
 pub(crate) fn number(u: &mut Unstructured<'_>) -> Result<i64> {
     const ODD: [i64; 14] = [
         0,
@@ -85,7 +85,8 @@ const MACHINES: [&str; 13] = [
     "redis-single-step",
 ];
 
-/// Any settings, of a machine or of a client's lock. Most of them have options that the lock has; a few have any.
+/// Any settings, of a machine or of a client's lock. Most have only options of that lock; a few have any
+/// options.
 pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<RawSettings> {
     let (server, kind) = (*u.choose(&Server::ALL)?, *u.choose(&Kind::LOCKS)?);
     let mut raw = if u.arbitrary()? {
@@ -103,7 +104,7 @@ pub(crate) fn settings(u: &mut Unstructured<'_>) -> Result<RawSettings> {
     Ok(raw)
 }
 
-/// A value of the type that the option has.
+/// A value of the option's type.
 fn value(u: &mut Unstructured<'_>, spec: &OptionSpec) -> Result<Value> {
     let known: &[&str] = match spec.name() {
         "layout" => &["curator", "kazoo", "plain"],
@@ -167,7 +168,7 @@ fn answer(u: &mut Unstructured<'_>) -> Result<Answer> {
     })
 }
 
-/// A Redis reply, at most a few levels deep: deeper ones no client library would give.
+/// A Redis reply, at most a few levels deep, because client libraries return no deeper ones.
 pub(crate) fn reply(u: &mut Unstructured<'_>, depth: u8) -> Result<Reply> {
     const ERRORS: [&str; 12] = [
         "NOSCRIPT No matching script.",
@@ -205,7 +206,7 @@ pub(crate) fn never_issued(u: &mut Unstructured<'_>) -> Result<CommandId> {
     ))
 }
 
-/// Settings as most have them, of one kind after the other.
+/// Ordinary settings, of one kind after the other.
 pub(crate) fn plain(family: &str, nth: usize) -> Settings {
     let rounds = nth / MACHINES_OF_A_STORY.len();
     let raw = match (family, nth % MACHINES_OF_A_STORY.len(), nth % 8) {
@@ -272,7 +273,7 @@ const MACHINES_OF_A_STORY: [&str; 12] = [
     "zookeeper-single-step",
 ];
 
-/// How many directories lie above a contender's node.
+/// How many directories are above a contender's node.
 pub(crate) fn depth(raw: &RawSettings) -> usize {
     let slashes = |name| match raw.get(name) {
         Some(Value::Text(text)) => text.matches('/').count(),

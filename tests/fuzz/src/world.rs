@@ -1,4 +1,4 @@
-//! A hub, what it has asked for, and a world that answers as the bytes say.
+//! A hub, its commands, and a world whose answers the bytes choose.
 
 mod ending;
 mod inputs;
@@ -20,11 +20,12 @@ use crate::{
 };
 use ending::Ending;
 
-/// What a story has reached: which input, in which way, has brought out what.
+/// The states that a story has reached: an input, its variant, and an output after it.
 pub type Seen = BTreeSet<(&'static str, &'static str, &'static str)>;
 
-/// How much may come out for one input: a burst a machine (the longest is a leave: refusal, deletes, barrier, list; or an entry with
-/// the directories above, `depth` of them), the hub's own, and one delete for every name of an own node that was ever listed.
+/// The most outputs after one input: for each machine a burst (the longest is a leave: refusal, deletes,
+/// barrier, list; or an entry with `depth` directories), the hub's own outputs, and a delete for every own
+/// node that was ever listed.
 #[must_use]
 pub const fn bound(machines: usize, depth: usize, names: usize) -> usize {
     8 + (16 + depth) * (machines + 1) + names
@@ -44,18 +45,18 @@ pub(crate) struct World {
     pub(crate) hub: Hub,
     pub(crate) now: u64,
     contenders: BTreeMap<Key, Account>,
-    /// Machines that a close has returned.
+    /// Keys of closed machines.
     unused: BTreeSet<Key>,
     commands: Vec<Asked>,
     issued: BTreeSet<CommandId>,
-    /// Places in `commands` of those without an outcome.
+    /// Indices in `commands` of commands without an outcome.
     open: Vec<usize>,
     directory: Directory,
     session: i64,
     depth: usize,
-    /// How much may still come out before a wait.
+    /// How many more outputs are allowed before a wait.
     budget: usize,
-    /// The last wait, if nothing was put in since.
+    /// The last wait, if there was no input since.
     wait: Option<Wait>,
     until: Option<u64>,
     hold: u8,
@@ -149,7 +150,7 @@ impl World {
         }
     }
 
-    /// A call that makes no sense has changed nothing: a wrong reply excepted, which counts as unknown.
+    /// Checks that a misuse has changed nothing, except a wrong reply, which counts as an unknown outcome.
     fn assert_unchanged(&mut self, misuse: Misuse, before: Option<Wait>) {
         if matches!(misuse, Misuse::WrongReply { .. }) {
             return;
@@ -164,7 +165,7 @@ impl World {
         }
     }
 
-    /// Polls until there is nothing more.
+    /// Polls until there are no more outputs.
     fn drain(&mut self) {
         while !self.poll(None) {}
         let again = self.hub.poll_output(None);
@@ -176,7 +177,7 @@ impl World {
         );
     }
 
-    /// Polls once; returns whether there is nothing more.
+    /// Polls once; returns whether there are no more outputs.
     fn poll(&mut self, only: Option<Key>) -> bool {
         let (key, output) = self.hub.poll_output(only);
         if self.aloud {

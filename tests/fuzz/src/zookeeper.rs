@@ -15,7 +15,7 @@ pub(crate) struct Directory {
     names: Vec<String>,
     next: i32,
     zxid: i64,
-    /// All names that a contender may take for its own and delete.
+    /// All names that a contender may consider its own and delete.
     pub(crate) ever: BTreeSet<String>,
     records: Records,
 }
@@ -31,7 +31,7 @@ impl Directory {
         }
     }
 
-    /// An answer in the request's own shape; variant 0 is what a healthy server says.
+    /// An answer in the request's shape; variant 0 is the answer of a healthy server.
     pub(crate) fn answer(&mut self, request: &Request, variant: u8, session: i64) -> (Answer, &'static str) {
         if variant >= 232 {
             return error(variant);
@@ -43,7 +43,7 @@ impl Directory {
         match request.operation {
             Operation::Create => self.create(request, variant),
             Operation::Children => self.list(variant),
-            // What is no contender's may be there, too.
+            // A node that belongs to no contender may also exist.
             Operation::Get if !self.has(request) && variant % 8 != 3 || variant % 8 == 1 => {
                 (Answer::Error(code::NO_NODE), "no node")
             }
@@ -138,7 +138,7 @@ impl Directory {
         }
     }
 
-    /// A lease goes, or the first contender: what it was called.
+    /// Deletes a lease or the first contender, and returns its name.
     pub(crate) fn remove_first(&mut self) -> Option<String> {
         if let Some(lease) = self.records.remove_lease() {
             return Some(lease);
@@ -154,7 +154,7 @@ impl Directory {
         Some(first)
     }
 
-    /// A session has ended: its nodes go.
+    /// A session has ended: deletes its nodes.
     pub(crate) fn end_session(&mut self) {
         self.names.retain(|name| !name.starts_with("_c_"));
         self.records.end_session();

@@ -1,4 +1,4 @@
-// What all server programs in JavaScript have in common: their arguments, and the handler.
+// Shared code of the server programs in JavaScript: their arguments, and the handler.
 
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
@@ -8,7 +8,7 @@ const { resolve } = createRequire(
   new URL("../../../bindings-wasm/package.json", import.meta.url),
 );
 
-/** A package of the JavaScript binding's. */
+/** Imports a package that the JavaScript binding installs. */
 export const load = (name) => import(pathToFileURL(resolve(name)));
 
 const { connect } = await load("fencepost");
@@ -55,7 +55,7 @@ export const OPTIONS = {
 const effects = createClient({ url: effectsAt });
 await effects.connect();
 
-/** Each waits with a connection of its own: it would keep others waiting. */
+/** Each waits on its own connection, because a blocking pop would delay other commands. */
 async function atGate(id) {
   const own = effects.duplicate();
   await own.connect();
@@ -72,7 +72,7 @@ async function* pieces(id, count, isGated) {
   }
 }
 
-/** Runs the handler: a status, headers, and a body, which is a generator if it comes in pieces. */
+/** Runs the handler. Returns a status, headers, and a body, which is a generator if it is in pieces. */
 export async function handle(url, body, claim) {
   const query = new URL(url, "http://localhost").searchParams;
   const id = query.get("id");

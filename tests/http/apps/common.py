@@ -1,4 +1,4 @@
-"""What all server programs in Python have in common: their arguments, and the handler."""
+"""Shared code of the server programs in Python: their arguments, and the handler."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ SETTINGS: dict[str, Any] = {"secret": SECRET, "tokens": True, "token_path": "/to
 """The settings of the middleware, without the tenant."""
 
 
-# The suite reads what the middleware logs.
+# The suite reads the middleware's log messages.
 logging.basicConfig(format="%(message)s")
 
 
 class Failed(Exception):
-    """The handler was asked to fail."""
+    """The request told the handler to fail."""
 
 
 @dataclass
@@ -113,7 +113,7 @@ class Handler:
 
 
 def _of(runs: list[T], run: int) -> T:
-    """What is asked of a run: the last entry is that of all further runs."""
+    """The entry for this run; all further runs use the last entry."""
     return runs[min(run, len(runs)) - 1]
 
 
@@ -135,7 +135,7 @@ def pieces(effects: redis.Redis, handler: Handler, count: int) -> Iterator[bytes
 
 
 async def handle_async(effects: redis.asyncio.Redis, handler: Handler) -> Reply:
-    """Runs the handler on a loop."""
+    """Runs the handler on an event loop."""
     store: Any = effects
     run = await store.incr(handler.counter)
     if handler.waits_before:

@@ -1,4 +1,4 @@
-"""FastAPI on uvicorn, with middleware around and inside of ours that turns each response into a stream."""
+"""FastAPI on uvicorn, with outer and inner middleware that turns each response into a stream."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def untouched(request: Request, call_next: Any) -> Any:
     return await call_next(request)
 
 
-# The last one is the outermost.
+# The last middleware is the outermost.
 app.add_middleware(BaseHTTPMiddleware, dispatch=untouched)
 app.add_middleware(AsgiMiddleware, idempotency=lambda: app.state.payments, scope=tenant, **common.SETTINGS)
 app.add_middleware(BaseHTTPMiddleware, dispatch=untouched)

@@ -1,4 +1,5 @@
-// Takes our locks on command, in JavaScript: the protocol is in ../README.md. usage: javascript_peer.mjs LAYOUT HOSTS SESSION_MS [LOGIN]
+// Acquires fencepost's locks on command, in JavaScript: the protocol is in ../README.md.
+// usage: javascript_peer.mjs LAYOUT HOSTS SESSION_MS [LOGIN]
 
 import { once } from "node:events";
 import { createConnection } from "node:net";
@@ -9,7 +10,7 @@ import { connect, fromZooKeeper, LockLost, ReleaseUnconfirmed } from "../../../b
 
 const [layout, hosts, sessionMs, login] = process.argv.slice(2);
 
-/** A client on a connection that the peer has made. Only its user may change its nodes; all users may read them. */
+/** A client on a connection that the peer makes. Only its user may change its nodes; all users may read them. */
 async function given() {
   const theirs = zookeeper.createClient(hosts, { sessionTimeout: Number(sessionMs) });
   theirs.addAuthInfo("digest", Buffer.from(login));
@@ -57,7 +58,7 @@ function lock(kind, path) {
 const now = () => Number(process.hrtime.bigint() / 1000n);
 const OFTEN_MS = 20;
 
-/** A resource, of tests/mixed or tests/faults, as a function from a line to its answer. */
+/** A resource of tests/mixed or tests/faults: a function from a line to its reply. */
 async function resource(address) {
   if (!counters.has(address)) {
     const colon = address.lastIndexOf(":");
@@ -89,7 +90,7 @@ function find(what) {
   return at;
 }
 
-/** Reports from when and until when a grant is valid. */
+/** Reports the times at which a grant becomes valid and invalid. */
 function tellBelief(hold) {
   let [valid, until] = [false, 0];
   hold.look = () => {
@@ -97,7 +98,7 @@ function tellBelief(hold) {
     const at = now();
     if (remaining > 0 !== valid) {
       valid = !valid;
-      // Seen a moment late; and no later than it said.
+      // This check sees the end a moment late, but the grant ended no later than it had reported.
       say({ event: "valid", path: hold.path, valid, at: valid ? at : Math.min(at, until) });
     }
     if (valid) until = at + Math.trunc(remaining * 1000);
@@ -120,7 +121,7 @@ async function acquire(kind, path, timeout) {
     throw error;
   }
   if (grant === null) return { granted: false, cancelled: false };
-  // A grant has only its fence: the list of contenders has its node.
+  // A grant has only its fence; the list of contenders contains its node.
   const found = await lock(kind.startsWith("multi") ? "mutex" : kind, path.split(",")[0]).contenders();
   const { node } = found.find(({ fence }) => fence === grant.fence);
   const hold = { kind, path, node, czxid: String(grant.fence), grant };
@@ -144,7 +145,7 @@ async function release(what) {
   return described(hold);
 }
 
-/** What the end of an `await using` block does. */
+/** Does the same as the end of an `await using` block. */
 async function leave(what) {
   const [hold] = holds.splice(find(what), 1);
   clearInterval(hold.looking);
@@ -225,7 +226,7 @@ async function workload(kind, path, address, holdMs) {
   return { done, stale, lost, unconfirmed };
 }
 
-/** Holds until then or until the grant ends. Returns the last moment at which the grant was seen as valid. */
+/** Holds until `end` or until the grant ends. Returns the last time at which the grant was valid. */
 async function believe(grant, end) {
   for (let seen = null; ; await new Promise((resolve) => setTimeout(resolve, OFTEN_MS))) {
     const at = now();
@@ -240,7 +241,7 @@ function stop() {
   return {};
 }
 
-/** Asks the contender with this node for the lock. */
+/** Sends the contender with this node a revocation request. */
 async function revoke(node) {
   const asked = lock("mutex", node.slice(0, node.lastIndexOf("/")));
   const contender = (await asked.contenders()).find((each) => each.node === node);
@@ -249,13 +250,14 @@ async function revoke(node) {
   return {};
 }
 
-/** The session, as the servers' `expire` takes it: it owns what we hold, so something is held. */
+/** The session, in the form of the servers' command `expire`. It is the owner of a held node, so the peer must hold a
+ * lock. */
 async function session() {
   const asked = client.lock(`fencepost-peer-${process.pid}`);
   const grant = await asked.acquire();
   const [{ session: number }] = await asked.contenders();
   await grant.release();
-  // A server makes the password from the number: the bytes of a java.util.Random with that seed.
+  // A server derives the password from the session's number: the bytes of a java.util.Random with that seed.
   const mask = (1n << 48n) - 1n;
   let state = (number ^ 0xb3415c00n ^ 0x5deece66dn) & mask;
   const password = Buffer.alloc(16);

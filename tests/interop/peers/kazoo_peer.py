@@ -1,4 +1,4 @@
-"""Takes kazoo's locks on command: the protocol is in ../README.md. usage: kazoo_peer.py HOSTS SESSION_MS"""
+"""Acquires kazoo's locks on command, see ../README.md. usage: kazoo_peer.py HOSTS SESSION_MS"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CONNECT_SECONDS = 20
 
 
 def main() -> None:
-    """Obeys until the end."""
+    """Runs commands until the end."""
     hosts, session = sys.argv[1:]
     client = KazooClient(hosts=hosts, timeout=int(session) / 1000)
     client.add_listener(lambda state: say({"event": "state", "state": state.lower()}))

@@ -17,11 +17,11 @@ class Recipes:
 
     def __init__(self, client: Any) -> None:
         self._client = client
-        #: Ends the acquire that waits.
+        #: Ends the waiting acquire.
         self._stop: Callable[[], None] | None = None
 
     def acquire(self, kind: str, path: str, timeout_ms: int) -> Hold | None:
-        """A hold, or None if the time is over; waits for ever if the timeout is negative."""
+        """Returns a hold, or None after the timeout; waits without limit if the timeout is negative."""
         timeout = None if timeout_ms < 0 else timeout_ms / 1000
         if kind == "leader":
             return self._leader(path, timeout)
@@ -41,20 +41,20 @@ class Recipes:
         return self._hold(kind, path, node, lock.release)
 
     def cancel(self) -> None:
-        """Ends the acquire that waits, if there is one; kazoo forgets it if that has hardly begun."""
+        """Ends the waiting acquire, if there is one; kazoo ignores a cancel that comes too early."""
         stop = self._stop
         if stop is not None:
             stop()
 
     def contenders(self, kind: str, path: str) -> list[str]:
-        """The identifiers of those who hold or wait, in the order in which kazoo sees them."""
+        """The identifiers of holders and waiters, in kazoo's order."""
         if kind.startswith(SEMAPHORE):
             return list(self._client.Semaphore(path).lease_holders())
         recipe = self._client.Election(path) if kind == "leader" else self._lock(kind, path)
         return list(recipe.contenders())
 
     def session(self) -> dict[str, str]:
-        """The session, as the servers' `expire` takes it."""
+        """The session, in the form of the servers' command `expire`."""
         number, password = self._client.client_id
         return {"session": hex(number % (1 << 64)), "password": password.hex()}
 
@@ -100,7 +100,7 @@ class Term:
         return str(self._election.lock.node)
 
     def begin(self, timeout: float | None) -> bool:
-        """Whether it leads before the time is over."""
+        """Waits, and returns whether it becomes the leader within the timeout."""
         self._thread.start()
         self._settled.wait(timeout)
         if self._leads:
@@ -113,13 +113,13 @@ class Term:
         return False
 
     def give_up(self) -> None:
-        """Does not want to lead any more."""
+        """Withdraws from the election."""
         self._given_up = True
         self._over.set()
         self._election.cancel()
 
     def end(self) -> None:
-        """Leads no more, and returns when others may."""
+        """Ends the term, and returns when others can lead."""
         self._over.set()
         self._thread.join()
 

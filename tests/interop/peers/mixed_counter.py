@@ -22,7 +22,7 @@ class CounterClient:
         return self._ask(f"look {fence}") != "stale"
 
     def held(self, fence: int, since: int, until: int) -> None:
-        """Records from when to when a grant was valid."""
+        """Records the period in which a grant was valid."""
         self._ask(f"held {fence} {since} {until}")
 
     def _ask(self, line: str) -> str:

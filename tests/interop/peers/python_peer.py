@@ -1,4 +1,4 @@
-"""Takes our locks on command, as ../README.md has it. Arguments: LAYOUT HOSTS SESSION_MS [LOGIN]"""
+"""Acquires fencepost's locks on command, see ../README.md. Arguments: LAYOUT HOSTS SESSION_MS [LOGIN]"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from steered import end, obey_until_the_end, say
 
 
 def serve(kind: type[Recipes], name: str) -> None:
-    """Obeys until the end."""
+    """Runs commands until the end."""
     layout, hosts, session, *login = sys.argv[1:]
     recipes = kind(layout, hosts, int(session), *login)
     say({"answer": "ready", "ok": True, "peer": name, "version": version("fencepost")})

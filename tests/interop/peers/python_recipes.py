@@ -1,4 +1,4 @@
-"""Our recipes in Python by the names of the protocol."""
+"""fencepost's recipes in Python by the names of the protocol."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from steered import Answer, Cancelled, Hold, Lost, NotHere, say
 
 T = TypeVar("T")
 
-#: What a contender's name has in it, by kind; in Kazoo's layout all have the same.
+#: The marker in a contender's node name, by kind; in kazoo's layout, all kinds have the same.
 MARKS = {"read": "__READ__", "write": "__WRIT__", "leader": "latch-", "semaphore": "lease-"}
 
 
 def given(hosts: str, session_ms: int, login: str) -> KazooClient:
-    """A connection that the peer has made. Only its user may change its nodes; all users may read them."""
+    """A connection that the peer makes. Only its user may change its nodes; all users may read them."""
     rights = [*CREATOR_ALL_ACL, *READ_ACL_UNSAFE]
     kazoo = KazooClient(hosts, session_ms / 1000, default_acl=rights, auth_data=[("digest", login)])
     kazoo.start()
@@ -33,14 +33,14 @@ def given(hosts: str, session_ms: int, login: str) -> KazooClient:
 
 
 class Recipes:
-    """The recipes, on a client of a loop in another thread, so that an acquire can be cancelled."""
+    """The recipes. The client's loop runs in another thread, so that an acquire can be cancelled."""
 
     def __init__(self, layout: str, hosts: str, session_ms: int, login: str = "") -> None:
         self._layout = cast(fencepost.SharedLayout, layout)
         self._given: KazooClient | None = None
         url = f"zk://{hosts}?session_timeout={session_ms}"
         self._client = self._open(url, (hosts, session_ms, login) if login else None)
-        #: For looking up nodes: a grant has only its fence.
+        #: Finds nodes, because a grant has only its fence.
         self._look = KazooClient(hosts=hosts)
         self._look.start()
         self._reporting: dict[fencepost.asyncio.Grant, set[asyncio.Task[None]]] = {}
@@ -48,7 +48,7 @@ class Recipes:
         self._enough = threading.Event()
 
     def acquire(self, kind: str, path: str, timeout_ms: int) -> Hold | None:
-        """A hold, or None if the time is over; waits for ever if the timeout is negative."""
+        """Returns a hold, or None after the timeout; waits without limit if the timeout is negative."""
         timeout = timeout_ms / 1000 if timeout_ms > 0 else None
         acquiring = self._lock(kind, path).acquire(timeout, blocking=timeout_ms != 0)
         self._waiting = asyncio.run_coroutine_threadsafe(acquiring, self._loop)
@@ -67,8 +67,8 @@ class Recipes:
         try:
             node = self._node(path, grant.fence)
         except NotHere:
-            # A session that has ended since the grant takes its node with it: then this raises Lost. A
-            # release alone need not, because the end of the session is a release, too.
+            # If the session has ended since the grant, its node is deleted, and this raises Lost. A release
+            # alone may succeed then, because the end of the session also releases the lock.
             self._end(grant, lambda: extend_and_release(grant))
             raise
         return Hold(
@@ -82,13 +82,13 @@ class Recipes:
         )
 
     def cancel(self) -> None:
-        """Ends the acquire that waits, if there is one."""
+        """Ends the waiting acquire, if there is one."""
         waiting = self._waiting
         if waiting is not None:
             waiting.cancel()
 
     def contenders(self, kind: str, path: str) -> list[str]:
-        """The nodes of the holders and waiters: of this kind in Curator's layout, all in Kazoo's."""
+        """The nodes of the holders and waiters: of this kind in Curator's layout, of all kinds in kazoo's."""
         leases = kind.startswith("semaphore") and self._layout == "curator"
         directory = f"{path}/leases" if leases else path
         mark = "lock__" if self._layout == "kazoo" else MARKS.get(kind.partition(":")[0], "lock-")
@@ -96,7 +96,7 @@ class Recipes:
         return [f"{directory}/{child}" for child in sorted(found, key=lambda child: child[-10:])]
 
     def revoke(self, node: str) -> Answer:
-        """Asks the contender with this node for the lock."""
+        """Sends the contender with this node a revocation request."""
         lock = self._lock("mutex", node.rpartition("/")[0])
         for contender in self._run(lock.contenders()):
             if contender.node == node:
@@ -119,7 +119,7 @@ class Recipes:
         return {}
 
     def session(self) -> Answer:
-        """The session, as the servers' `expire` takes it. It owns what we hold, so something is held."""
+        """The session, in the form of the servers' `expire`. It owns a held node: the peer must hold one."""
         path = f"/fencepost-peer-{os.getpid()}"
         grant = self._run(self._lock("mutex", path).acquire())
         assert grant is not None
@@ -196,7 +196,7 @@ class Recipes:
 
     def _node(self, path: str, czxid: int) -> str:
         path = path.partition(",")[0]
-        # This session may be on another member of an ensemble, which does not have the node yet.
+        # This session may use another member of an ensemble, which does not have the node yet.
         self._look.sync(path)
         if getattr(self._look.exists(path), "czxid", None) == czxid:
             return path
@@ -224,7 +224,7 @@ async def extend_and_release(grant: fencepost.asyncio.Grant) -> None:
 
 
 def password(session: int) -> bytes:
-    """A session's password, which a server makes from its id: the bytes of a java.util.Random so seeded."""
+    """A session's password. A server derives it from the id, by a java.util.Random with that seed."""
     mask = (1 << 48) - 1
     state = ((session ^ 0xB3415C00) ^ 0x5DEECE66D) & mask
     words = []

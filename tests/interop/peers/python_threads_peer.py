@@ -1,4 +1,4 @@
-"""Takes our locks with threads on command. Arguments: LAYOUT HOSTS SESSION_MS [LOGIN]"""
+"""Acquires fencepost's locks with threads, on command. Arguments: LAYOUT HOSTS SESSION_MS [LOGIN]"""
 
 from __future__ import annotations
 

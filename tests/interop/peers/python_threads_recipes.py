@@ -1,4 +1,4 @@
-"""Our recipes in Python with threads by the names of the protocol."""
+"""fencepost's recipes in Python with threads by the names of the protocol."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from steered import Answer, Hold, Lost, NotHere, say
 
 
 class ThreadRecipes(Recipes):
-    """The recipes on a client whose calls block: they cannot be cancelled, and nothing is awaited."""
+    """The recipes on a client whose calls block and cannot be cancelled."""
 
     def _open(self, url: str, login: tuple[str, int, str] | None) -> Any:
         if login is None:
@@ -51,7 +51,7 @@ class ThreadRecipes(Recipes):
         )
 
     def cancel(self) -> None:
-        """Does nothing: a waiting thread goes on waiting."""
+        """Does nothing: a waiting thread continues to wait."""
 
     def workload(self, kind: str, path: str, resource: CounterClient, hold_ms: int) -> Answer:
         """Runs the workload until `stop`."""
@@ -60,7 +60,7 @@ class ThreadRecipes(Recipes):
         async def acquire() -> Awaited:
             return Awaited(lock.acquire())
 
-        # This loop has nothing else to do.
+        # Blocking calls are allowed, because this loop has no other tasks.
         return asyncio.run(workload(acquire, shared, resource, hold_ms, self._enough))
 
     def _run(self, what: Any) -> Any:
@@ -68,7 +68,7 @@ class ThreadRecipes(Recipes):
 
 
 class Awaited:
-    """A grant whose release can be awaited; it blocks."""
+    """A grant whose release can be awaited, but blocks."""
 
     def __init__(self, grant: fencepost.Grant) -> None:
         self.fence = grant.fence

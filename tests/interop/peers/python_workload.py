@@ -12,7 +12,7 @@ import fencepost
 from mixed_counter import CounterClient
 from steered import Answer, say
 
-#: How often a holder looks, in seconds.
+#: How often a holder checks its grant, in seconds.
 OFTEN = 0.02
 
 
@@ -22,7 +22,7 @@ def now() -> int:
 
 
 class Valid(Protocol):
-    """The method of a grant that says how long it is valid."""
+    """The method of a grant that returns how long it is valid."""
 
     def remaining(self) -> float | None:
         """How many seconds it is valid for."""
@@ -40,11 +40,11 @@ class Grant(Protocol):
         """Whether it is valid now."""
 
     async def release(self) -> None:
-        """Gives it back."""
+        """Releases it."""
 
 
 class ValidityReporter:
-    """Reports from when and until when a grant is valid."""
+    """Reports the times at which a grant becomes valid and invalid."""
 
     def __init__(self, grant: Valid, path: str) -> None:
         self._grant = grant
@@ -64,7 +64,7 @@ class ValidityReporter:
         remaining = self._grant.remaining()
         at, valid = now(), remaining != 0
         if valid != self._valid:
-            # This look is a moment late; the grant ended no later than it had said.
+            # This check is a moment late, but the grant ended no later than it had reported.
             since = at if valid else min(at, self._until)
             say({"event": "valid", "path": self._path, "valid": valid, "at": since})
         self._valid = valid
@@ -86,14 +86,14 @@ async def workload(
         try:
             grant = await acquire()
         except fencepost.LockLost:
-            # Granted, and lost before the acquire returned.
+            # The lock was granted, but lost before the acquire returned.
             lost += 1
             continue
         since = now()
         assert grant is not None
         assert grant.fence is not None
         use = resource.look if shared else resource.increment
-        # The resource answers at once: the loop has nothing else to do.
+        # A blocking call, because the resource replies at once and the loop has no other tasks.
         if use(grant.fence):
             done += 1
         else:
@@ -111,7 +111,7 @@ async def workload(
 
 
 async def _hold(grant: Grant, end: int) -> int | None:
-    """Holds until then or until the grant ends. Returns the last moment at which it was seen as valid."""
+    """Holds until `end` or until the grant ends. Returns the last time at which it was valid."""
     seen = None
     while True:
         at = now()

@@ -19,13 +19,13 @@ _speaking = threading.Lock()
 
 
 def say(line: Answer) -> None:
-    """Prints one line as a whole, from any thread."""
+    """Prints one line in one write, from any thread."""
     with _speaking:
         print(json.dumps(line), flush=True)
 
 
 class NotHere(Exception):
-    """The peer has no such thing."""
+    """The peer does not support the command, or has no such hold."""
 
 
 class Cancelled(Exception):
@@ -33,12 +33,12 @@ class Cancelled(Exception):
 
 
 class Lost(Exception):
-    """What is to be released is not held any more, or was lost before its acquire was answered."""
+    """The lock to release is no longer held, or was lost before its acquire returned."""
 
 
 @dataclass(frozen=True)
 class Hold:
-    """Something that is held: its node, and the zxid of the node's creation."""
+    """A held lock: its node, and the zxid of the node's creation."""
 
     kind: str
     path: str
@@ -49,7 +49,7 @@ class Hold:
     leave: Callable[[], object] | None = None
 
     def describe(self) -> dict[str, str]:
-        """The fields of the answers about it."""
+        """Its fields in answers."""
         return {"kind": self.kind, "path": self.path, "node": self.node, "czxid": str(self.czxid)}
 
 
@@ -57,33 +57,33 @@ class Recipes(Protocol):
     """The locks of a peer, on one session."""
 
     def acquire(self, kind: str, path: str, timeout_ms: int) -> Hold | None:
-        """A hold, or None if the time is over; waits for ever if the timeout is negative."""
+        """Returns a hold, or None after the timeout; waits without limit if the timeout is negative."""
 
     def cancel(self) -> None:
-        """Ends the acquire that waits, if there is one."""
+        """Ends the waiting acquire, if there is one."""
 
     def contenders(self, kind: str, path: str) -> list[str]:
-        """Those who hold or wait, in the order in which the peer sees them."""
+        """The holders and waiters, in the peer's order."""
 
     def session(self) -> Answer:
-        """The session, as the servers' `expire` takes it."""
+        """The session, in the form of the servers' command `expire`."""
 
 
 class Peer:
-    """One session, and what it holds. One thread takes and releases; the rest is answered meanwhile."""
+    """One session, and its holds. One thread acquires and releases; another answers the other commands."""
 
     def __init__(self, recipes: Recipes) -> None:
         self._recipes = recipes
         self._holds: list[Hold] = []
         self._released: Hold | None = None
         self._counters: dict[str, CounterClient] = {}
-        # How many acquires were asked for, and answered: each number is of one thread.
+        # The numbers of acquires received and answered. Only one thread writes each number.
         self._asked = self._answered = 0
         self._work: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         threading.Thread(target=self._run, daemon=True).start()
 
     def obey(self, words: list[str]) -> None:
-        """Does one command, now or after those before it."""
+        """Runs one command, at once or after the earlier ones."""
         now: dict[str, Callable[..., Answer]] = {
             "session": self._recipes.session,
             "cancel": self._cancel,
@@ -95,7 +95,7 @@ class Peer:
             "increment": self._increment,
             "work": self._rounds,
         }
-        # Ours only.
+        # Only fencepost's peers have these.
         for name in ("stop", "revoke"):
             if hasattr(self._recipes, name):
                 now[name] = getattr(self._recipes, name)
@@ -215,7 +215,7 @@ class Peer:
 
 
 def obey_until_the_end(recipes: Recipes) -> None:
-    """Obeys until `quit`, or the end of the input."""
+    """Runs commands until `quit` or the end of the input."""
     peer = Peer(recipes)
     for line in sys.stdin:
         words = line.split()
@@ -226,5 +226,5 @@ def obey_until_the_end(recipes: Recipes) -> None:
 
 
 def end() -> None:
-    """Ends the process: a thread that waits for a lock would keep us here."""
+    """Ends the process: a thread that waits for a lock would keep it alive."""
     os._exit(0)

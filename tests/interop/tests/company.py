@@ -1,4 +1,4 @@
-"""Peers that contend for one lock: they start at once, and wait for their turn."""
+"""Peers that contend for one lock: they start at the same time, and wait for their turns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BRIEF_MS = 2000
 
 
 def together(start: Start, *names: str, doomed: int = 0) -> list[Peer]:
-    """Peers that start at once. The first `doomed` of them are to be killed."""
+    """Starts peers at the same time. The test will kill the first `doomed` of them."""
     peers = [start(name, BRIEF_MS) for name in names[:doomed]] + [start(name) for name in names[doomed:]]
     for peer, name in zip(peers, names, strict=True):
         assert peer.answer("ready")["peer"] == name
@@ -18,12 +18,12 @@ def together(start: Start, *names: str, doomed: int = 0) -> list[Peer]:
 
 
 def waits(peer: Peer) -> bool:
-    """Whether its acquire has not been answered yet."""
+    """Whether its acquire still has no answer."""
     return all(line.get("answer") != "acquire" for line in peer.unread())
 
 
 def has_got(peer: Peer, after: int = 0) -> int:
-    """The fence of the acquire that was waiting; it is higher than that one's."""
+    """Returns the fence of the waiting acquire, which must be higher than `after`."""
     answer = peer.answer("acquire")
     assert answer["ok"], f"{peer.name}: {answer}"
     assert answer["granted"], f"{peer.name}: {answer}"

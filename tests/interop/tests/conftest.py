@@ -17,7 +17,7 @@ from xdist.scheduler.loadscope import LoadScopeScheduling  # type: ignore[import
 
 sys.path += [str(Path(__file__).resolve().parents[2] / name) for name in ("mixed", "selection")]
 
-from selection import VERSIONS, pytest_addoption, pytest_collection_modifyitems  # found only now
+from selection import VERSIONS, pytest_addoption, pytest_collection_modifyitems  # on the path only now
 
 __all__ = ["pytest_addoption", "pytest_collection_modifyitems"]
 
@@ -27,7 +27,7 @@ PREPARED = ("test_numbers.py", "test_old_servers.py")
 
 
 class ByServer(LoadScopeScheduling):  # type: ignore[misc]
-    """Gives a process the next test, or all tests of a prepared server."""
+    """Assigns a process the next test, or all tests of a prepared server."""
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, test = nodeid.partition("::")
@@ -40,12 +40,12 @@ class ByServer(LoadScopeScheduling):  # type: ignore[misc]
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByServer:
-    """How pytest-xdist spreads the tests."""
+    """Tells pytest-xdist how to distribute the tests."""
     return ByServer(config, log)
 
 
 class Start(Protocol):
-    """Starts a peer by its name, with a session of so many milliseconds."""
+    """Starts a peer by its name, with this session timeout in milliseconds."""
 
     def __call__(self, name: str, session_ms: int = SESSION_MS) -> Peer: ...
 
@@ -60,7 +60,7 @@ def servers(request: pytest.FixtureRequest) -> Iterator[Servers]:
 
 @pytest.fixture(scope="session")
 def tree(servers: Servers) -> Iterator[Tree]:
-    """What is on the server."""
+    """The nodes on the server."""
     tree = Tree(servers.zookeeper)
     yield tree
     tree.close()
@@ -76,7 +76,7 @@ def peers(servers: Servers) -> Iterator[PeerPool]:
 
 @pytest.fixture
 def start(peers: PeerPool) -> Iterator[Start]:
-    """Starts peers by name: `curator`, `kazoo`, or one of ours. Other tests use the idle ones."""
+    """Starts peers by name: `curator`, `kazoo`, or one of fencepost. Other tests use idle peers again."""
     for built in (CLASSES / "Peer.class", RUST):
         if not built.exists():
             pytest.fail(f"{built} was not built: make build-interop")

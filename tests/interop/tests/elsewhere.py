@@ -1,4 +1,4 @@
-"""A server beside the one that all tests share, for what would disturb them."""
+"""A separate server, for tests that would disturb others on the shared one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Elsewhere:
         return self._peers[-1]
 
     def end_peers(self) -> None:
-        """Ends those that were started."""
+        """Ends the peers that were started."""
         while self._peers:
             self._peers.pop().close()
 

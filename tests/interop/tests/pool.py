@@ -1,4 +1,4 @@
-"""The peers on one server. Starting one costs more than most tests, so many tests use an idle peer."""
+"""The peers on one server. Starting a peer takes longer than most tests, so many tests use an idle one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import defaultdict
 
 from steer import SESSION_MS, Peer
 
-#: The most idle peers of one name: few tests use more.
+#: The largest number of idle peers with the same name: few tests use more.
 IDLE = 3
 
 
@@ -18,8 +18,8 @@ class PeerPool:
         self._idle: dict[str, list[Peer]] = defaultdict(list)
 
     def take(self, name: str, session_ms: int) -> Peer:
-        """An idle peer, or a new one. A peer with another session timeout serves one test only: a short
-        session could expire while the peer is idle.
+        """An idle peer, or a new one. Only one test uses a peer with another session timeout: a short session
+        could expire while the peer is idle.
         """
         idle = self._idle[name] if session_ms == SESSION_MS else []
         while idle:
@@ -33,7 +33,7 @@ class PeerPool:
         return peer
 
     def give_back(self, peer: Peer) -> None:
-        """Keeps it if another test can use it, and ends it if not."""
+        """Keeps the peer if another test can use it; otherwise ends it."""
         idle = self._idle[peer.name]
         if len(idle) < IDLE and peer.reset():
             idle.append(peer)

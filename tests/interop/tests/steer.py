@@ -20,20 +20,20 @@ PEERS = ROOT / "tests" / "interop" / "peers"
 JARS = ROOT / "build" / "jars"
 CLASSES = ROOT / "build" / "interop"
 
-#: Bounds every wait; nothing here takes nearly as long.
+#: The time limit of every wait, in seconds. All waits are much shorter.
 LIMIT = 40.0
 
-#: How long a peer's session lives without an answer, in milliseconds.
+#: The timeout of a peer's session, in milliseconds.
 SESSION_MS = 10_000
 
-#: Small and quick to start: these are many, and short-lived.
+#: A small JVM that starts fast, because the tests start many for a short time.
 JAVA = ["java", "-Xmx64m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto"]
 LOGS = ["-Dorg.slf4j.simpleLogger.defaultLogLevel=error"]
 
 #: fencepost's Rust client, in its default layout.
 RUST = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "examples" / "peer"
 
-#: Our C client; in a program with the threaded ZooKeeper library; on a handle of the program's.
+#: fencepost's C client: alone; in a program with the threaded ZooKeeper library; on the program's handle.
 C = ROOT / "build" / "interop" / "c_peer"
 C_THREADS = ROOT / "build" / "interop" / "c_mt_peer"
 C_GIVEN = ROOT / "build" / "interop" / "c_given_peer"
@@ -68,12 +68,12 @@ def wait_until(condition: Callable[[], Any], what: str) -> Any:
             return value
         end = time.monotonic()
         assert end < deadline, f"waited too long until {what}"
-        # Most of the time, the servers must be free for the contenders.
+        # Poll rarely, so that the servers have time for the contenders.
         time.sleep(max(0.01, 4 * (end - begin)))
 
 
 class Peer:
-    """A running peer: its answers by command, its events by name. Each is read once."""
+    """A running peer: its answers by command, its events by name. A test reads each once."""
 
     def __init__(self, name: str, hosts: str, session_ms: int = SESSION_MS, *login: str) -> None:
         self.name = name
@@ -95,25 +95,25 @@ class Peer:
         self._reader.start()
 
     def send(self, line: str) -> None:
-        """Gives a command."""
+        """Sends a command."""
         assert self.process.stdin is not None
         self._unanswered += 1
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
 
     def answer(self, command: str) -> Answer:
-        """The answer to the earliest `command` whose answer was not read yet."""
+        """Waits for the answer to the earliest `command` whose answer was not read yet."""
         return self._next(lambda line: line.get("answer") == command, f"the answer to {command}")
 
     def ask(self, line: str) -> Answer:
-        """The answer to a command that must succeed."""
+        """Sends a command, which must succeed, and returns the answer."""
         self.send(line)
         answer = self.answer(line.split()[0])
         assert answer["ok"], f"{self.name}: {line}: {answer}"
         return answer
 
     def acquire(self, line: str) -> Answer:
-        """The answer to an `acquire` that must be granted."""
+        """Sends an `acquire`, which must be granted, and returns the answer."""
         answer = self.ask(f"acquire {line}")
         assert answer["granted"], f"{self.name}: {line}: {answer}"
         return answer
@@ -124,17 +124,17 @@ class Peer:
         return self._next(lambda line: expected.items() <= line.items(), f"the event {expected}")
 
     def unread(self, name: str | None = None) -> list[Answer]:
-        """The events of this name, or all lines, that have come and were not read yet."""
+        """The events with this name, or all lines, that have arrived but were not read yet."""
         with self._arrived:
             return [line for line in self._lines if name is None or line.get("event") == name]
 
     def spend(self) -> None:
-        """Marks it as used up: its session or its process is not as it was, so no other test may use it."""
+        """Marks it as not reusable, because the test has changed its session or its process."""
         self._spent = True
 
     def reset(self) -> bool:
-        """Lets another test use it as if it had just started. Returns false if that is not possible: it holds
-        something, waits for something, or has lost something.
+        """Makes it reusable for another test. Returns false if this is not possible: it holds, waits for or
+        has lost a lock.
         """
         with self._arrived:
             for line in self._lines:
@@ -145,7 +145,7 @@ class Peer:
             return True
 
     def kill(self) -> None:
-        """Ends it at once (SIGKILL): its session runs out."""
+        """Ends it at once (SIGKILL). Its session expires later."""
         self.spend()
         self.process.kill()
         self.process.wait(LIMIT)
@@ -160,7 +160,7 @@ class Peer:
         self.process.send_signal(signal.SIGCONT)
 
     def close(self) -> None:
-        """Ends it by the end of its input; its session ends too."""
+        """Ends it by closing its input; its session ends too."""
         assert self.process.stdin is not None
         try:
             self.process.stdin.close()
@@ -193,7 +193,7 @@ class Peer:
                     )
 
     def _note(self, line: Answer) -> None:
-        """Follows what the peer holds, and whether all its answers have been read."""
+        """Tracks what the peer holds, and whether all its answers were read."""
         answer = line.get("answer")
         self._spent |= line.get("event") == "lost" or line.get("state") in ("suspended", "lost")
         if answer == "ready":
@@ -237,7 +237,7 @@ class Servers:
         return self.addresses["FENCEPOST_ZOOKEEPER"]
 
     def do(self, command: str) -> Answer:
-        """The answer to a command of the control port that must succeed."""
+        """Sends a command to the control port, which must succeed, and returns the reply."""
         self._lines.write(command + "\n")
         self._lines.flush()
         answer: Answer = json.loads(self._lines.readline())

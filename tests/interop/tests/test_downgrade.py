@@ -1,4 +1,4 @@
-"""A writer goes on as a reader, ours or Curator's, and those who wait are others."""
+"""A writer of fencepost or Curator becomes a reader, while contenders of other libraries wait."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tree import Tree
 pytestmark = pytest.mark.every_version
 
 LANGUAGES = ("rust", "python", "javascript", "c")
-#: What a reader's node is called.
+#: The marker in the name of a reader's node.
 MARKS = {"curator": "__READ__", "kazoo": "__rlock__"}
 
 
@@ -25,7 +25,7 @@ def as_reader(tree: Tree, writer: Answer, mark: str) -> str:
 
 
 def wait_for_a_watch(tree: Tree, node: str, unless: Peer | None = None) -> None:
-    """Waits until another session waits for this node, or this peer does not wait any more."""
+    """Waits until another session watches this node, or until this peer no longer waits."""
     owner = tree.client.exists(node).ephemeralOwner
     wait_until(
         lambda: tree.watchers(node) - {owner} or (unless and not waits(unless)), f"{node} is waited for"
@@ -50,7 +50,7 @@ def test_their_readers_share_with_our_writer_that_goes_on_as_a_reader_and_their_
     fence = has_got(writer, int(held["czxid"]))
     assert not ours.ask(f"acquire read {path} 0")["granted"]
     writer.ask("release")
-    # The waiter right behind our contender gets the event that the writer's node is deleted.
+    # The waiter directly behind our contender gets the event of the writer's deleted node.
     held = ours.acquire(f"write {path}")
     assert int(held["czxid"]) > fence
     tree.see_join(path, writer, f"write {path}")
@@ -70,9 +70,9 @@ def test_their_readers_share_with_our_writer_that_goes_on_as_a_reader_and_their_
 def test_in_kazoos_layout_other_kinds_wait_for_a_writer_that_goes_on_as_a_reader(
     start: Start, tree: Tree, path: str, writes: str, kind: str
 ) -> None:
-    """Each of them stands alone behind the writer, whose node vanishes."""
+    """Each waiter is alone behind the writer, whose node is deleted."""
     writer, *waiters = together(start, f"{writes}-kazoo", *(f"{waits}-kazoo" for waits in LANGUAGES))
-    # A place for each of them.
+    # A path for each waiter.
     waiting = {f"{path}-{place}": waiter for place, waiter in zip(LANGUAGES, waiters, strict=True)}
     held = {}
     for place, waiter in waiting.items():
@@ -97,7 +97,7 @@ def test_our_writer_waits_for_a_curator_writer_that_goes_on_as_a_reader(
     tree.see_join(path, ours, f"write {path} 1500")
     reader = theirs.acquire(f"read {path}")
     theirs.ask(f"release {writer['node']}")
-    # The reader has the writer's number, and is still before our waiter, whose predecessor has gone.
+    # The reader has the writer's number, and is still before our waiter, whose predecessor no longer exists.
     assert ours.answer("acquire") == {"answer": "acquire", "ok": True, "granted": False, "cancelled": False}
     tree.see_join(path, ours, f"write {path}")
     theirs.ask(f"release {reader['node']}")

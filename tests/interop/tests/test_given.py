@@ -1,4 +1,4 @@
-"""Clients that the program has already: their chroot, login and access list hold for every kind of lock."""
+"""Clients on the program's own connection: its chroot, login and access list apply to every kind of lock."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from refusals import ALONE, refused, wanted
 from steer import Peer, Servers
 from tree import Tree
 
-#: Each on a client of its own library.
+#: Each uses a connection of its language's client library.
 GIVEN = ("rust-curator", "python-curator", "javascript-curator", "c-given")
 LOGIN = "shop:secret"
 
 
 @pytest.fixture
 def chroot(servers: Servers) -> Iterator[str]:
-    """A directory that belongs to who has logged in, and looks like the root to it."""
+    """A directory that belongs to the logged-in user, and is the root for its connection."""
     client = KazooClient(servers.zookeeper, auth_data=[("digest", LOGIN)])
     client.start()
     path = f"/chroot-{uuid.uuid4().hex[:8]}"
@@ -35,9 +35,9 @@ def chroot(servers: Servers) -> Iterator[str]:
 def test_a_given_client_keeps_its_chroot_its_login_and_its_rights(
     servers: Servers, tree: Tree, chroot: str, path: str, name: str, kind: str
 ) -> None:
-    # A session that the program has made grants nothing for a quarter of its timeout.
+    # On a session that the program made, fencepost grants nothing for a quarter of the session timeout.
     peers = [Peer(name, f"{servers.zookeeper}{chroot}", 4000, LOGIN) for _ in range(2)]
-    # Nobody in particular, who sees the whole tree.
+    # A client without a login, which sees the whole tree.
     peers.append(Peer("rust-curator", servers.zookeeper))
     one, two, other_user = peers
     try:
@@ -66,16 +66,17 @@ def test_a_given_client_keeps_its_chroot_its_login_and_its_rights(
 def test_a_free_lock_is_granted_on_a_session_that_is_not_proved_yet(
     servers: Servers, tree: Tree, path: str, name: str
 ) -> None:
-    """A try and a short timeout, each on a session of its own that has just been made."""
+    """A try and a short timeout, each on its own new session."""
     claims = [
         (wanted(kind, f"{path}-{kind.partition(':')[0]}-{timeout}"), timeout)
         for kind in ("mutex", "semaphore:1", "multi")
         for timeout in (0, 300)
     ]
-    # Proved after a quarter of its timeout: a client waits for an answer for 5 s, if nothing else limits it.
+    # The session is confirmed after a quarter of its timeout, longer than the 5 s that a client waits for a
+    # reply.
     peers = [Peer(name, servers.zookeeper, 24_000, LOGIN) for _ in claims]
     try:
-        # All peers have started before the first of them acquires.
+        # All peers start before the first of them acquires.
         for peer in peers:
             peer.answer("ready")
         for peer, (claim, timeout) in zip(peers, claims, strict=True):

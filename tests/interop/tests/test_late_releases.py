@@ -1,7 +1,7 @@
-"""A release of what was lost says that it was lost, in every language and for every kind of lock.
+"""The release of a lost grant reports the loss, in every language and for every kind of lock.
 
-Whoever holds stands still (SIGSTOP). Meanwhile its session runs out and another client takes the lock,
-or somebody deletes its node. The release is the first thing that it does when it goes on.
+The holder is stopped (SIGSTOP). Meanwhile its session expires and another client gets the lock, or another
+client deletes its node. When the holder continues, it first calls release.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from refusals import ALONE, OURS, refusal, started, wanted
 from steer import Peer
 from tree import Tree
 
-#: Milliseconds: the session has to run out.
+#: In milliseconds: the session must expire.
 BRIEF_MS = 2000
 
-#: The reasons of a loss. The client reports the one that it learns first.
+#: The reasons of a loss. The client reports the reason that it detects first.
 LOSSES = ("the lease ended", "ended the session", "was deleted")
 
-#: Leaving a block: where a language has such blocks.
+#: Leaving a block is possible in some languages.
 cases = pytest.mark.parametrize(
     ("name", "verb"),
     [
@@ -29,17 +29,17 @@ cases = pytest.mark.parametrize(
 
 
 def kinds(verb: str) -> tuple[str, ...]:
-    """Every kind is released; blocks are the same for all."""
+    """A release is tested with every kind; leaving a block is the same for all kinds."""
     return ALONE if verb == "release" else ("mutex",)
 
 
 def place(path: str, kind: str) -> str:
-    """Where the lock of this kind lies."""
+    """The path of the lock of this kind."""
     return f"{path}-{kind.partition(':')[0]}"
 
 
 def goes_on_and_learns_of_the_loss(holder: Peer, verb: str, kind: str) -> None:
-    """The holder goes on, and releases first of all."""
+    """Resumes the holder, which first runs the release, and checks that the release reports the loss."""
     holder.send(verb)
     holder.resume()
     said = refusal(holder, verb)
@@ -50,7 +50,7 @@ def goes_on_and_learns_of_the_loss(holder: Peer, verb: str, kind: str) -> None:
 def test_what_another_client_has_taken_is_lost(
     start: Start, tree: Tree, path: str, name: str, verb: str
 ) -> None:
-    # One process for each kind: the release is to be the first thing that each of them does.
+    # One process for each kind, because the release must be the first action of each after its pause.
     holders = {kind: start(name, BRIEF_MS) for kind in kinds(verb)}
     other = started(start, "rust-curator")
     claims = {kind: wanted(kind.replace("read", "write"), place(path, kind)) for kind in kinds(verb)}
@@ -68,7 +68,7 @@ def test_what_another_client_has_taken_is_lost(
     finally:
         for holder in holders.values():
             holder.resume()
-    # What the other client has is not touched.
+    # The other client still has its locks.
     for kind, holder in holders.items():
         assert not holder.ask(f"acquire {claims[kind]} 0")["granted"], kind
         other.ask(f"release {claims[kind].split()[1]}")
@@ -86,7 +86,7 @@ def test_a_lock_that_another_client_has_deleted_is_lost(
         holder.pause()
         tree.client.delete(hold["node"])
         goes_on_and_learns_of_the_loss(holder, verb, kind)
-        # Nothing of it is left, and the lock can be had again.
+        # No node of the lock is left, and the lock can be acquired again.
         tree.wait_for_none(place(path, kind))
         holder.acquire(wants)
         holder.ask("release")

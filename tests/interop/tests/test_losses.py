@@ -1,4 +1,4 @@
-"""fencepost's clients are killed or lose their session, and the next contender gets its turn.
+"""fencepost's clients are killed or lose their session, and the next contender gets the lock.
 
 The other kinds are in `test_together.py`.
 """
@@ -26,21 +26,21 @@ class Loss(NamedTuple):
 
     @property
     def doomed(self) -> int:
-        """How many of those that start are to be killed: the victim comes first."""
+        """How many of the started peers the test kills: the victim is the first."""
         return 1 if self.cause == KILLED else 0
 
     def __str__(self) -> str:
         return f"{self.victim}-{self.cause}-{self.other}"
 
     def strike(self, servers: Servers, victim: Peer) -> None:
-        """Ends the victim, or its session only."""
+        """Ends the victim, or only its session."""
         if self.cause == KILLED:
             victim.kill()
         else:
             servers.expire(victim)
 
 
-#: The Rust client's are in `test_together.py`.
+#: The cases of the Rust client are in `test_together.py`.
 PERMITS = (
     Loss("c-curator", KILLED, "curator"),
     Loss("c-kazoo", EXPIRED, "kazoo"),
@@ -102,7 +102,7 @@ def test_what_is_lost_is_the_next_ones(
     has_got(other, int(held["czxid"]))
     if loss.cause == EXPIRED:
         victim.event("lost", path=held["path"])
-    # Only the other one has nodes, and no contender gets in beside it.
+    # Only the other contender has nodes, and no third one gets the lock.
     wait_until(lambda: len(tree.sessions(path)) == 1, "only the other one has nodes")
     challenger = victim if loss.cause == EXPIRED else other
     assert not challenger.ask(f"acquire {wants} 0")["granted"]
@@ -125,7 +125,7 @@ def test_a_former_waiter_for_a_permit_blocks_no_contender(
     fence = int(holder.acquire(kind)["czxid"])
     [holding] = tree.sessions(path)
     tree.see_join(path, waiter, kind)
-    # Its node in the wait queue, and that of its permit.
+    # The waiter has a node in the wait queue, and a node for its permit.
     wait_until(lambda: len(tree.contenders(path)) == 3, "the first in the wait queue waits for a permit")
     [waiting] = tree.sessions(path) - {holding}
     tree.see_join(path, last, kind)

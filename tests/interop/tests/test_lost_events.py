@@ -1,4 +1,4 @@
-"""A client that may no longer read a node gets no watch event: it learns of the change by a recheck."""
+"""A client that may no longer read a node gets no watch event. It detects the change by a recheck."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from refusals import ALONE, OURS, refusal, started, wanted
 from steer import Peer, wait_until
 from tree import Tree
 
-#: Milliseconds: a recheck comes after about three of these.
+#: In milliseconds. A recheck happens after about three session timeouts.
 SESSION = 1500
 EVERYTHING = [make_acl("world", "anyone", all=True)]
 ALL_BUT_READ = [make_acl("world", "anyone", create=True, write=True, delete=True, admin=True)]
@@ -25,7 +25,7 @@ def operator(tree: Tree) -> KazooClient:
 def waited_for(
     operator: KazooClient, tree: Tree, path: str, kind: str, peers: tuple[Peer, Peer]
 ) -> tuple[str, int]:
-    """Has the first peer hold and the second wait; gives what that one watches, and its session."""
+    """Lets one peer hold and the other wait. Returns the node that the waiter watches, and its session."""
     holder, waiter = peers
     held = holder.acquire(wanted(kind.replace("read", "write"), path))
     watched = str(held["node"] if kind != "multi" else tree.contenders(path)[-1])

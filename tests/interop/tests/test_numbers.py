@@ -1,6 +1,6 @@
-"""Where the numbers of a directory come to an end: in order up to the border, a clear error from there on.
+"""The end of a directory's sequence numbers: grants in order up to the border, a clear error beyond it.
 
-A server takes 2^31 creates to get there, so it is renumbered while it is stopped.
+A server would need 2^31 creates to reach it, so the test changes the number while the server is stopped.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from steer import wait_until
 pytestmark = pytest.mark.every_version
 
 LAST = 2**31 - 1
-#: From here on no acquire is granted: at its end the counter stays, and every node gets the same number.
+#: From here on, no acquire is granted: at its end, the counter stops, and all nodes get the same number.
 BORDER = LAST - 1000
 
 
 @dataclass(frozen=True)
 class Case:
-    """A contender, and the directory below its path whose numbers come to an end."""
+    """A contender, and the directory below its path whose sequence numbers end."""
 
     name: str
     kind: str
@@ -36,7 +36,7 @@ class Case:
         return f"{self.name}-{self.kind}{self.below}".replace("/", "-")
 
     def path(self, root: str) -> str:
-        """Where it contends."""
+        """The path of its lock."""
         return f"{root}-{self}".replace(":", "-")
 
 
@@ -51,7 +51,7 @@ CASES = [
     Case("rust-curator", "leader"),
     Case("rust-curator", "multi", "/b"),
 ]
-#: What is counted has no order.
+#: Permits are counted, and have no order.
 PERMITS = Case("rust-curator", "semaphore:1", "/leases")
 
 
@@ -70,7 +70,7 @@ class Numbered(Elsewhere):
             self.renumber(number, *paths)
 
     def renumber(self, number: int, *paths: str) -> None:
-        """Has the directories go on with a number."""
+        """Sets the next sequence number of the directories."""
         self.servers.do(f"renumber zookeeper {number} {','.join(paths)}")
         clients = (self.operator, self.tree.client)
         wait_until(lambda: all(client.connected for client in clients), "we are connected again")
@@ -103,7 +103,7 @@ def test_the_last_ones_before_the_border_take_their_turns(numbered: Numbered, ca
     first, second, third = (started(numbered.start, case.name) for _ in range(3))
     held = first.acquire(line)
     tree.see_join(path, second, line)
-    # The contender that gets the first number of the limit gets an error, and does not wait.
+    # The contender that gets the first number of the border gets an error, and does not wait.
     assert "sequence numbers" in refused(third, f"acquire {line}")
     if case.kind == "read":  # they share
         granted = second.answer("acquire")
@@ -128,7 +128,7 @@ def test_no_contender_beyond_the_border_is_granted(numbered: Numbered, case: Cas
             error = refused(peer, f"acquire {line}{timeout}")
             assert "sequence numbers" in error
     assert tree.contenders(path) == []
-    # What the error advises helps.
+    # The error advises to delete the directory. After that, acquires succeed again.
     numbered.operator.delete(path + case.below, recursive=True)
     for peer in (one, other):
         peer.acquire(line)
@@ -161,7 +161,7 @@ def test_negative_numbers_belong_to_contenders(numbered: Numbered) -> None:
     for _ in range(4):
         together.create(f"{path}/_c_{uuid.uuid4()}-lock-", ephemeral=True, sequence=True)
     made = together.commit()
-    # The server counts on beyond the end while nothing is written down yet.
+    # Within one transaction, the server counts beyond the end.
     assert [int(node.rpartition("lock-")[2]) for node in made] == [LAST - 1, LAST, -LAST - 1, -LAST]
     peer = started(numbered.start, "rust-curator")
     for kind in ("mutex", "write", "read"):

@@ -1,8 +1,8 @@
-"""Servers without containers (3.4) and without multi as well (3.3): a lock that works, or an error at once.
+"""Servers without containers (3.4), and also without multi (3.3): a lock works, or fails at once.
 
-Nobody runs them any more. Beside containers they lack what client libraries need: those of Rust and C ask for
-a node's description with every create, which only 3.5 knows; and kazoo's connection thread does not survive
-that such a server answers out of turn to what it does not know.
+These servers are obsolete. They also lack features that client libraries need. The libraries of Rust and C
+request the stat of a node with every create, which needs 3.5. Such a server replies out of order to unknown
+requests, and kazoo's connection thread then ends.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def without_multi() -> Iterator[Elsewhere]:
 
 @pytest.fixture
 def place() -> str:
-    """A path that no other test uses, below directories that do not exist."""
+    """A path that no other test uses, below directories that do not exist yet."""
     return f"/old-{uuid.uuid4().hex[:8]}/a/b"
 
 

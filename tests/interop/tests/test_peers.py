@@ -1,7 +1,7 @@
-"""The peers themselves: each excludes its own kind, and carries out its commands.
+"""The peers themselves: two peers of the same kind exclude each other, and run their commands.
 
-The full product alone has them: `tests/conformance` has our clients, and other people's change with their
-version.
+Only the full product runs these tests: `tests/conformance` tests fencepost's clients, and the other clients
+change only with their version.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EXCLUSIVE = (
 
 
 def pair(start: Start, name: str) -> tuple[Peer, Peer]:
-    """Two of a kind; both start at once."""
+    """Two peers of the same kind, which start at the same time."""
     peers = start(name), start(name)
     for peer in peers:
         assert peer.answer("ready")["peer"] == name
@@ -51,7 +51,7 @@ def test_two_of_a_kind_exclude_each_other(start: Start, path: str, name: str, ki
     assert second["granted"]
     assert int(second["czxid"]) > int(first["czxid"])
     two.ask(f"release {where}")
-    # A latch and an election are entered in the background: with 0 they never win.
+    # A latch and an election join the queue in the background: with a timeout of 0 they never win.
     one.acquire(f"{kind} {where} {5000 if kind == 'leader' else 0}")
 
 
@@ -63,7 +63,7 @@ def test_readers_share_and_writers_do_not(start: Start, path: str, name: str) ->
     two.ask("release")
     assert not two.ask(f"acquire write {path} 0")["granted"]
     two.send(f"acquire write {path}")
-    # Curator counts its kind, kazoo all that it would wait for.
+    # Curator counts contenders of the same kind, kazoo all that the writer would wait for.
     waiting = 1 if name.endswith("curator") else 2
     wait_until(lambda: len(one.ask(f"contenders write {path}")["nodes"]) == waiting, "the writer waits")
     one.ask("release")

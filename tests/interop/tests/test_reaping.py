@@ -1,4 +1,4 @@
-"""Directories are made lazily, and survive being taken away at any moment, by a server or an operator."""
+"""Clients make directories lazily, and tolerate that a server or an operator deletes them at any time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Reaper:
             self._client.close()
 
     def wait_for(self, victim: str, times: int) -> None:
-        """Waits until it has gone that often."""
+        """Waits until this directory was deleted that often."""
         wait_until(lambda: self.reaped[victim] >= times, f"{victim} has been taken away {times} times")
 
     def _reap(self) -> None:
@@ -58,12 +58,12 @@ class Reaper:
 
 
 @pytest.mark.parametrize("name", [*OURS, "rust-kazoo"])
-# Readers share: their increments would be lost.
+# Readers share the lock, so increments would be lost.
 @pytest.mark.parametrize("kind", [kind for kind in ALONE if kind != "read"])
 def test_no_lock_is_lost_with_its_directory(
     servers: Servers, start: Start, tree: Tree, path: str, name: str, kind: str
 ) -> None:
-    # What is innermost goes first; the one above them all is taken away as well.
+    # The reaper deletes the innermost directories first, and also their common parent.
     inside = [*reversed(directories(kind, f"{path}/in")), f"{path}/in-__lock__"]
     reaper = Reaper(servers.zookeeper, [*inside, f"{path}/in", path])
     peers = [started(start, name) for _ in range(2)]
@@ -75,7 +75,7 @@ def test_no_lock_is_lost_with_its_directory(
                 answer = peer.answer("work")
                 assert answer["ok"], answer
                 assert answer["done"] == ROUNDS
-            # While both work, there is always a contender; the next batch begins during the deletion.
+            # While both work, there is always a contender. The next batch begins during the deletion.
             reaper.wait_for(path, batch + 1)
         assert server.counter.value == BATCHES * ROUNDS * len(peers)
         assert server.counter.lost_updates == 0

@@ -1,4 +1,4 @@
-"""A refusal of the server is an error at once, for every kind of lock, and leaves no node behind."""
+"""If the server denies a request, every kind of lock fails at once, and leaves no node behind."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from refusals import ALONE, KINDS, OURS, directories, refused, started, wanted
 from steer import Answer, Peer, Servers
 from tree import Tree
 
-#: After the end of a session, the loss of the node may be reported first.
+#: After the end of a session, the client may report the loss of the node first.
 LOST = ("the server has ended the session", "the lock was deleted on the server")
 
 
 @pytest.fixture(scope="module")
 def operator(servers: Servers) -> Iterator[KazooClient]:
-    """Makes directories as they should not be."""
+    """A client that makes wrong directories and access lists."""
     client = KazooClient(servers.zookeeper)
     client.start()
     yield client
@@ -29,7 +29,7 @@ def operator(servers: Servers) -> Iterator[KazooClient]:
 @pytest.mark.parametrize("name", OURS)
 @pytest.mark.parametrize(
     ("kind", "missing"),
-    # Nobody has to read the directory of a lock that is one node.
+    # A lock of one node does not need to read its directory.
     [(kind, right) for kind in KINDS for right in ("create", "read") if (kind, right) != ("single", "read")],
 )
 def test_a_client_that_may_not_contend_gets_an_error(
@@ -57,10 +57,10 @@ def test_a_client_that_may_not_read_its_predecessor_gets_an_error(
     holder, peer = started(start, name), started(start, name)
     held = holder.acquire(wanted(kind.replace("read", "write"), path))
     node = tree.contenders(path)[-1] if kind == "multi" else held["node"]
-    # A watch on it would be silent: no client would learn that it is deleted.
+    # A watch on it would be silent, so no client would notice its deletion.
     operator.set_acls(node, [make_acl("world", "anyone", admin=True)])
     if kind == "semaphore:1":
-        # Clients count permits, and do not read them.
+        # Clients count permits, but do not read them.
         assert not peer.ask(f"acquire {wanted(kind, path)} 300")["granted"]
     else:
         assert "denies this client a right" in refused(peer, f"acquire {wanted(kind, path)}")
@@ -84,13 +84,13 @@ def test_a_client_that_may_not_release_gets_an_error(
         operator.set_acls(directory, [make_acl("world", "anyone", create=True, read=True, admin=True)])
     error = refused(peer, "release")
     assert "denies this client a right" in error, error
-    # It goes with the session.
+    # The node is deleted with the session.
     peer.close()
     tree.wait_for_none(path)
 
 
 @pytest.mark.parametrize("name", OURS)
-# A waiter for a single node has created none, and leaves none behind.
+# A waiter for a single node has created no node, so it leaves none behind.
 @pytest.mark.parametrize("kind", [kind for kind in ALONE if kind != "single"])
 @pytest.mark.parametrize("timeout_ms", [300, 0])
 def test_a_waiter_that_gives_up_and_may_not_delete_gets_an_error(
@@ -104,7 +104,7 @@ def test_a_waiter_that_gives_up_and_may_not_delete_gets_an_error(
         operator.set_acls(directory, [make_acl("world", "anyone", create=True, read=True, admin=True)])
     error = refused(peer, f"acquire {wanted(kind, path)} {timeout_ms}")
     assert "denies this client a right" in error, error
-    # What stays goes with the sessions.
+    # The remaining nodes are deleted with the sessions.
     peer.close()
     holder.close()
     tree.wait_for_none(path)
@@ -115,7 +115,7 @@ def test_a_waiter_that_gives_up_and_may_not_delete_gets_an_error(
 def test_a_path_that_can_have_no_children_is_refused(
     start: Start, operator: KazooClient, path: str, name: str, kind: str
 ) -> None:
-    # An ephemeral node can have none.
+    # An ephemeral node can have no children.
     places = directories(kind, path)[-1:] if kind == "multi" else [path]
     for place in places:
         operator.create(place, ephemeral=True, makepath=True)
@@ -134,7 +134,7 @@ def test_children_that_are_no_contenders_are_ignored(
     start: Start, operator: KazooClient, path: str, name: str, kind: str
 ) -> None:
     unrelated = ("readme", "lock", "_c_-lock-", "x-0000000000", "_c_not-a-uuid-lock-000000000x", "é")
-    # Among leases every child counts: to Curator, and so to us.
+    # In `leases`, Curator counts every child, and so does fencepost.
     places = [directory for directory in directories(kind, path) if not directory.endswith("/leases")]
     for directory in places:
         for name_of_node in unrelated:
@@ -149,7 +149,7 @@ def test_children_that_are_no_contenders_are_ignored(
 @pytest.mark.parametrize(
     ("theirs", "ours"),
     [
-        # Curator writes no number: two of ours have to agree there.
+        # Curator stores no permit count, so in its layout only two of fencepost's clients detect a mismatch.
         *(("rust-curator", name) for name in OURS),
         *(("kazoo", name.replace("curator", "kazoo")) for name in OURS),
     ],
@@ -182,7 +182,7 @@ def test_a_permit_count_mismatch_is_refused_behind_waiters(
     tree.wait_for_none(path)
 
 
-# Not in Rust: there, a release consumes the grant.
+# Not in Rust, where a release consumes the grant.
 @pytest.mark.parametrize("name", [name for name in OURS if not name.startswith("rust")])
 def test_a_second_release_takes_nothing_from_others(start: Start, tree: Tree, path: str, name: str) -> None:
     one, two = started(start, name), started(start, name)
@@ -193,7 +193,7 @@ def test_a_second_release_takes_nothing_from_others(start: Start, tree: Tree, pa
     assert "there is no grant" in refused(one, "release-again")
     still_has(two, held, one, tree)
     two.ask("release")
-    # Nor from itself, when it has acquired anew.
+    # A second release also takes nothing from the client itself after a new acquire.
     held = one.acquire(f"mutex {path}")
     assert "there is no grant" in refused(one, "release-again")
     still_has(one, held, two, tree)
@@ -219,7 +219,7 @@ def test_the_release_of_a_lost_lock_takes_nothing_from_others(
 
 
 def still_has(holder: Peer, held: Answer, other: Peer, tree: Tree) -> None:
-    """The lock was not taken from the holder: the other one gets this answer after all earlier ones."""
+    """Checks that the holder still has the lock. The other client's try comes after its earlier requests."""
     assert held["granted"]
     assert not other.ask(f"acquire mutex {held['path']} 0")["granted"]
     assert tree.contenders(held["path"]) == [held["node"]]

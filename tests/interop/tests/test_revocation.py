@@ -1,4 +1,4 @@
-"""Who holds is asked for the lock: Curator's holders by ours, and ours by Curator's Revoker."""
+"""Revocation requests: from fencepost to Curator's holders, and from Curator's Revoker to fencepost's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OURS = ("rust-curator", "python-curator", "javascript-curator", "c-curator")
 
 
 def together(start: Start, *names: str) -> list[Peer]:
-    """Peers that start at once."""
+    """Starts peers at the same time."""
     peers = [start(name) for name in names]
     for peer in peers:
         peer.answer("ready")
@@ -29,7 +29,7 @@ def test_a_holder_releases_after_a_revocation_request(
     tree.see_join(path, two, f"mutex {path}")
     two.ask(f"revoke {held['node']}")
     assert one.event("revoke")["path"] == path
-    # It is only a request: the other contender gets the lock when the holder has released it.
+    # It is only a request: the other contender gets the lock after the holder releases it.
     assert len(tree.contenders(path)) == 2
     one.ask("release")
     granted = two.answer("acquire")

@@ -1,4 +1,4 @@
-"""Other people's locks and ours on one path: they exclude each other, in the order in which they came."""
+"""Locks of other libraries and of fencepost on one path exclude each other, in the order of their arrival."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from steer import LIMIT, Peer, Servers, wait_until
 from tree import Tree
 
 LANGUAGES = ("rust", "c", "python", "javascript")
-#: Each peer beside each of ours, in its own layout.
+#: Each other library with each language of fencepost, in the library's layout.
 PAIRS = [(theirs, f"{language}-{theirs}") for theirs in ("curator", "kazoo") for language in LANGUAGES]
-#: Whoever comes first.
+#: Each pair in both orders.
 BOTH_WAYS = [*PAIRS, *((ours, theirs) for theirs, ours in PAIRS)]
 EXCLUSIVE = ("mutex", "write", "leader", "semaphore:1")
 
 
 def join(tree: Tree, path: str, peer: Peer, kind: str, timeout_ms: str = "") -> None:
-    """Lets a peer wait in the wait queue."""
+    """Lets a peer join the wait queue."""
     tree.see_join(path, peer, f"{kind} {path} {timeout_ms}")
 
 
@@ -68,7 +68,7 @@ def test_readers_share_and_do_not_overtake_a_writer(
     assert not three.ask(f"acquire write {path} 0")["granted"]
     join(tree, path, three, "write")
     two.ask("release")
-    # Behind the writer, who came first.
+    # Behind the writer, which came first.
     assert not two.ask(f"acquire read {path} 0")["granted"]
     join(tree, path, two, "read")
     assert len(tree.contenders(path)) == 3
@@ -90,7 +90,7 @@ def test_they_share_the_permits_of_a_semaphore(
 ) -> None:
     kind = "semaphore:2"
     one, two, three = together(start, theirs, ours, ours)
-    # No tries: permits are taken one after the other, and the first may still be leaving the wait queue.
+    # No tries: contenders get permits one after the other, and the first may still be leaving the wait queue.
     one.acquire(f"{kind} {path}")
     two.acquire(f"{kind} {path}")
     for peer in (one, two, three):
@@ -124,8 +124,8 @@ def test_many_locks_are_taken_together(start: Start, tree: Tree, path: str, firs
     assert tree.contenders(path) == []
 
 
-#: The machines are the same in every language: one has them all here. Permits, many locks and readers of the
-#: others are in `test_losses.py`.
+#: The machines are the same in every language, so only one language has all kinds here. Permits, multi-locks
+#: and readers of the other languages are in `test_losses.py`.
 LOSSES = [
     (*pair, kind)
     for pair in BOTH_WAYS
@@ -161,8 +161,8 @@ def test_an_expired_session_passes_the_lock_on(
     one.event("state", state="lost")
     two.ask("release")
     if (first, kind) == ("curator", "leader"):
-        # A LeaderLatch stands again as soon as it has a new session, and makes and deletes its node in the
-        # background: only its session's end is the end of it.
+        # A LeaderLatch joins again as soon as it has a new session, and makes and deletes its node in the
+        # background. Only the end of its session removes it.
         one.close()
         tree.wait_for_none(path)
     assert tree.contenders(path) == []
@@ -209,7 +209,7 @@ def test_not_one_increment_is_lost_through_kills_and_expired_sessions(
         for nth, peer in enumerate(doomed):
             assert counter.wait_for(10 * (nth + 1), LIMIT)
             peer.kill()
-        # Ours go on in new sessions; the libraries give up.
+        # fencepost's peers continue in new sessions; the other libraries give up.
         for peer in kept[1:]:
             servers.expire(peer)
         for peer in kept:

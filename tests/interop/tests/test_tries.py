@@ -1,4 +1,4 @@
-"""A semaphore's try does not wait for a waiter that stands still, in any language."""
+"""A semaphore's try does not wait for a paused waiter, in any language."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def test_a_try_does_not_wait_for_a_stopped_waiter(start: Start, tree: Tree, path
     for _ in range(3):
         holder.acquire(kind)
     tree.see_join(path, waiter, kind)
-    # Its node in the wait queue, and that of the permit that it waits for.
+    # The waiter's node in the wait queue, and the node of the permit that it waits for.
     wait_until(lambda: len(tree.contenders(path)) == 5, "the waiter is first in the wait queue")
     waiter.pause()
     try:
         for _ in range(3):
             holder.ask("release")
-        # Permits are free, and the waiter is in the wait queue before the try.
+        # Permits are free, but the waiter is in the wait queue before the try.
         begin = time.monotonic()
         assert not holder.ask(f"acquire {kind} 0")["granted"]
         assert time.monotonic() - begin < AT_ONCE

@@ -1,4 +1,4 @@
-"""A server accepts a connection and never answers, as one may that starts: no client loses a lock by it."""
+"""A server accepts a connection and never replies, as a starting one may do. No client loses a lock."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from steer import Peer, Servers, wait_until
 
-#: How many unanswered connections in a row cost nothing. Rust's client library waits for two fifths of the
-#: session. The peer in Python has a second connection, to look: see test_kazoo_own.py.
+#: How many unanswered connections in a row cost no grant. Rust's client library waits for two fifths of the
+#: session timeout on each. The Python peer is not here, because it has a second connection for reading nodes:
+#: see test_kazoo_own.py.
 CLIENTS = [("javascript-curator", 2), ("c-curator", 2), ("c-mt", 2), ("rust-curator", 1)]
 SESSION_MS = 10_000
 
@@ -37,7 +38,7 @@ def test_an_unanswered_handshake_costs_no_grant(
         servers.do(f"proxy-cut {proxy['id']}")
         servers.do(f"proxy-heal {proxy['id']}")
         wait_until(lambda: connections() > before + unanswered, "a connection that is answered")
-        # A grant that had ended meanwhile would be reported as lost.
+        # If the grant had ended meanwhile, the release would report the loss.
         holder.ask("release")
     finally:
         holder.close()

@@ -10,7 +10,7 @@ from steer import Peer, wait_until
 
 
 class Tree:
-    """Looks at nodes."""
+    """Reads nodes."""
 
     def __init__(self, hosts: str) -> None:
         self.client = KazooClient(hosts=hosts)
@@ -36,7 +36,7 @@ class Tree:
         return sessions
 
     def see_join(self, path: str, peer: Peer, line: str) -> None:
-        """Sends a peer this acquire, and waits until it is in the wait queue."""
+        """Sends this acquire to a peer, and waits until the peer is in the wait queue."""
         there = self.contenders(path)
         peer.send(f"acquire {line}")
         self.wait_for_newcomer(path, there)

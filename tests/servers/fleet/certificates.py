@@ -1,4 +1,4 @@
-"""Certificates for servers with TLS, made anew for every run: an authority, and what it has signed."""
+"""Certificates for servers with TLS, new for every run: an authority, and the certificates that it signs."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ subjectAltName = {places}
 
 
 def authority(directory: Path, name: str) -> Path:
-    """A certificate authority `name`; its key lies beside the certificate."""
+    """A certificate authority `name`. The file of its key is beside the certificate."""
     return make(directory, name, "authority", [])
 
 
 def signed(directory: Path, name: str, by: Path, places: str) -> Path:
-    """A server's certificate for `places` (as in `DNS:localhost, IP:127.0.0.1`); its key lies beside it."""
+    """A server's certificate for `places` (such as `DNS:localhost, IP:127.0.0.1`), with its key beside it."""
     signer = ["-CA", str(by), "-CAkey", str(key_of(by))]
     return make(directory, name, "server", signer, places)
 
 
 def key_of(certificate: Path) -> Path:
-    """Where the private key for a certificate lies."""
+    """The path of a certificate's private key."""
     return certificate.with_suffix(".key")
 
 

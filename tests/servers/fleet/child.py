@@ -1,4 +1,4 @@
-"""Child processes that the kernel ends when we die, even by SIGKILL."""
+"""Child processes that the kernel ends when this process ends, even by SIGKILL."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def dies_with_us(death: signal.Signals) -> Callable[[], None]:
-    """A `preexec_fn`: the child gets its own process group, and the signal `death` when we end.
+    """A `preexec_fn`: the child gets its own process group, and the signal `death` when this process ends.
 
-    Its own group keeps a Ctrl-C at the terminal away from it. The kernel counts the thread that started the
-    child as the parent, so start children from the main thread only.
+    Because of its own group, a Ctrl-C at the terminal does not reach it. The kernel counts the thread that
+    started the child as the parent, so start children from the main thread only.
     """
     parent = os.getpid()
 
@@ -28,7 +28,7 @@ def dies_with_us(death: signal.Signals) -> Callable[[], None]:
 
 
 def request_death_signal(parent: int, death: signal.Signals) -> None:
-    """Asks the kernel to send us `death` when our parent ends; ends us if it has ended already."""
+    """Requests the signal `death` when the parent ends. Exits if the parent has already ended."""
     if _libc.prctl(PR_SET_PDEATHSIG, int(death), 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl(PR_SET_PDEATHSIG) failed")
     if os.getppid() != parent:

@@ -13,14 +13,14 @@ VARIABLE = PREFIX + "SERVERS"
 
 
 def do(words: list[str]) -> int:
-    """Sends one command, prints the answer, and returns 0 if it says `ok`."""
+    """Sends one command, prints the reply, and returns 0 if `ok` is true."""
     answer = ask(" ".join(words))
     print(answer, flush=True)
     return 0 if json.loads(answer)["ok"] else 1
 
 
 def ask(command: str) -> str:
-    """The line of JSON that answers a command."""
+    """Sends a command, and returns the line of JSON with the reply."""
     address = os.environ.get(VARIABLE)
     if not address:
         return failure(f"{VARIABLE} is not set; run this inside `python3 tests/servers run -- CMD`")
@@ -37,5 +37,5 @@ def ask(command: str) -> str:
 
 
 def failure(message: str) -> str:
-    """An answer of our own, in the form of the control port's."""
+    """A reply by this program, in the form of the control port."""
     return json.dumps({"ok": False, "error": message})

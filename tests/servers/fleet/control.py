@@ -1,4 +1,4 @@
-"""The control port: a line of text in, a line of JSON out, as often as the client likes."""
+"""The control port: replies to each line of text with a line of JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .verbs import Verbs
 
 @asynccontextmanager
 async def control_port(listener: socket.socket, verbs: Verbs) -> AsyncIterator[None]:
-    """Serves inside the `async with`. Nothing that a client asked for goes on afterwards."""
+    """Serves inside the `async with`. At its end, all running commands end."""
     clients: set[asyncio.Task[None]] = set()
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -32,7 +32,7 @@ async def control_port(listener: socket.socket, verbs: Verbs) -> AsyncIterator[N
 
 
 async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, verbs: Verbs) -> None:
-    """Serves one client. Its commands are done in their order."""
+    """Serves one client. Runs its commands in their order."""
     try:
         while True:
             line = await reader.readline()
@@ -42,6 +42,6 @@ async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, verb
             writer.write(json.dumps(reply).encode() + b"\n")
             await writer.drain()
     except (OSError, ValueError):
-        pass  # the client went away, or sent an endless line
+        pass  # the client has closed the connection, or sent a line without an end
     finally:
         writer.close()

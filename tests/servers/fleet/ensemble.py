@@ -1,4 +1,4 @@
-"""Ties ZooKeeper servers together to an ensemble."""
+"""Connects ZooKeeper servers to an ensemble."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Ensemble:
             member.serves = self.has_quorum
 
     def has_quorum(self) -> bool:
-        """Whether a majority of the members is up, not paused and not cut off."""
+        """Whether a majority of the members runs, and is neither paused nor cut off."""
         return 2 * len(self._running()) > len(self.members)
 
     async def leader(self) -> ZooKeeper:
-        """The member that leads, waiting for an election that is under way."""
+        """The leader. Waits for an election in progress."""
         deadline = asyncio.get_running_loop().time() + LEADER_SECONDS
         while True:
             if not self.has_quorum():

@@ -1,7 +1,7 @@
 """Ends a ZooKeeper session from outside, by taking it over and closing it.
 
-The server ends the session at once (its ephemeral nodes go, watches fire), and its true owner learns that it
-has expired with its next request, ping or reconnect.
+The server ends the session at once (it deletes the ephemeral nodes, and watches fire). The session's owner
+gets the expiry at its next request, ping or reconnect.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CLOSE_SESSION = -11
 
 
 async def expire(host: str, port: int, session: int, password: bytes) -> None:
-    """Ends `session` (the signed number), or fails if the server does not let us have it."""
+    """Ends `session` (the signed number), or fails if the server does not accept the connection to it."""
     try:
         await asyncio.wait_for(_expire(host, port, session, password), SECONDS)
     except asyncio.TimeoutError:
@@ -43,8 +43,8 @@ async def _expire(host: str, port: int, session: int, password: bytes) -> None:
             await _ask(reader, writer, struct.pack(">ii", 1, CLOSE_SESSION))
             return
         except (asyncio.IncompleteReadError, ConnectionResetError):
-            # A member of an ensemble closes connections while it has no leader, and may do so even after it
-            # has sent the request on. So look again.
+            # A member of an ensemble closes connections while it has no leader, even after it has forwarded
+            # the request. So check again.
             await asyncio.sleep(AGAIN_SECONDS)
         finally:
             writer.close()
@@ -66,7 +66,7 @@ async def _ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, messa
 
 
 def parse_session(text: str) -> int:
-    """A session id as the signed number that is on the wire; from decimal (of either sign) or 0x hex."""
+    """A session id as the signed number of the protocol, from decimal (of either sign) or 0x hex."""
     try:
         number = int(text, 16) if text.lower().startswith("0x") else int(text)
     except ValueError:

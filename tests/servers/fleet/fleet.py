@@ -32,9 +32,9 @@ class Settings:
     redis_tls: bool = True
     tick_ms: int = 50
     zookeeper_version: str = jars.DEBIAN
-    #: Whether ZooKeeper runs with the JVM's optimising compiler: see ZooKeeper.optimises.
+    #: Whether ZooKeeper uses the JVM's optimising compiler: see ZooKeeper.optimises.
     optimise: bool = False
-    #: Each member of the ensemble in a network namespace of its own.
+    #: Whether each member of the ensemble has its own network namespace.
     namespaces: bool = False
 
     def packages(self) -> list[str]:
@@ -51,7 +51,7 @@ class Settings:
         return needed
 
     def ensure(self) -> None:
-        """Installs what is missing."""
+        """Installs missing packages."""
         packages.ensure(self.packages())
         if self.zookeeper or self.ensemble:
             jars.ensure(self.zookeeper_version)
@@ -88,7 +88,7 @@ class Fleet:
         return self.servers[name]
 
     async def start(self) -> None:
-        """Starts all at once, and returns when all are ready."""
+        """Starts all servers at once, and returns when all are ready."""
         if self.network is not None:
             self.network.up()
         servers = list(self.servers.values())
@@ -99,7 +99,7 @@ class Fleet:
         await asyncio.gather(*(server.wait_ready() for server in servers))
 
     async def kill(self) -> None:
-        """Ends all processes. Nothing is worth an orderly stop: the data goes as well."""
+        """Kills all processes. An orderly stop is not needed, because the data is deleted too."""
         await asyncio.gather(*(server.kill() for server in self.servers.values()))
         if self.network is not None:
             self.network.down()

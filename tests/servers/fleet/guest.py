@@ -1,4 +1,4 @@
-"""The command that `run` runs: gets the addresses in its environment, and our signals."""
+"""The command that `run` runs: it gets the addresses in its environment, and this program's signals."""
 
 from __future__ import annotations
 
@@ -47,10 +47,11 @@ def is_address(name: str) -> bool:
 
 
 def in_terminal() -> bool:
-    """Whether our standard input is a terminal.
+    """Whether standard input is a terminal.
 
-    Then the command must stay in our process group, or it could not read from the terminal, and it gets a
-    Ctrl-C from the terminal by itself. Elsewhere it has its own group: signals reach its children too.
+    In that case, the command must stay in this process group: otherwise it could not read from the terminal.
+    It then gets a Ctrl-C directly from the terminal. Without a terminal, it has its own group, so that
+    signals also reach its children.
     """
     try:
         return os.isatty(0)
@@ -67,7 +68,7 @@ class Guest:
         self._deadline: asyncio.TimerHandle | None = None
 
     def pass_signal(self, number: signal.Signals) -> None:
-        """Passes a signal on, and ends the command by SIGKILL if it has not ended some time later."""
+        """Passes a signal on, and kills the command with SIGKILL if it has not ended some time later."""
         if self._own_group or number != signal.SIGINT:
             self._send(number)
         if self._deadline is None:
@@ -75,7 +76,7 @@ class Guest:
             self._deadline = loop.call_later(GRACE_SECONDS, self._send, signal.SIGKILL)
 
     def end_rest(self) -> None:
-        """Ends what the command left in its process group."""
+        """Ends the remaining processes of the command's process group."""
         if self._deadline is not None:
             self._deadline.cancel()
         if self._own_group:

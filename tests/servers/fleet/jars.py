@@ -1,4 +1,4 @@
-"""The versions of ZooKeeper: Debian's, and others that `tools/jars` gets from Maven Central."""
+"""The versions of ZooKeeper: Debian's, and others that `tools/jars` downloads from Maven Central."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from .packages import MissingPackage
 
 DEBIAN = "3.8"
 CENTRAL = "3.9"
-#: What the tests of everything run on.
+#: The versions that most tests use.
 VERSIONS = (DEBIAN, CENTRAL)
-#: Long out of use: the last that has no containers, and the last that has no multi.
+#: Obsolete versions: the last one without containers, and the last one without multi.
 OLD = {"3.4": "zookeeper-3.4.14.jar", "3.3": "zookeeper-3.3.6.jar"}
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -28,7 +28,7 @@ def needed(version: str) -> list[str]:
 
 
 def ensure(version: str) -> None:
-    """Returns when the jars of this version are here; Debian's come with its package."""
+    """Makes sure that the jars of this version exist. Debian's package contains its jars."""
     if version == DEBIAN or (any(FETCHED.glob("zookeeper-3.9.*.jar")) and here(version)):
         return
     packages.ensure([packages.MAVEN])
@@ -39,12 +39,12 @@ def ensure(version: str) -> None:
 
 
 def here(version: str) -> bool:
-    """Whether the jar of an old version is here; the others are not asked for."""
+    """Whether the jar of an old version exists. Other versions are not checked."""
     return version not in OLD or (FETCHED_OLD / OLD[version]).exists()
 
 
 def classpath(version: str) -> str:
-    """What a server of this version runs on."""
+    """The class path of a server of this version."""
     if version in OLD:
         old = [FETCHED_OLD / OLD[version], *sorted(FETCHED_OLD.glob("reload4j-*.jar"))]
         return ":".join(str(jar) for jar in (*old, *sorted(FETCHED.glob("slf4j-*.jar"))))

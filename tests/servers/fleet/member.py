@@ -1,4 +1,4 @@
-"""A member of an ensemble that can lose contact to the others, and to its clients."""
+"""A member of an ensemble that can lose its connections to the others, and to its clients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .zookeeper import CLIENTS, EVERYBODY, NOBODY, ZooKeeper
 
 
 class Member(ZooKeeper):
-    """Has a network namespace of its own. Clients reach it at a port of ours: the front forwards into it."""
+    """A member in its own network namespace. Clients connect to a port outside, and the front forwards."""
 
     def __init__(self, name: str, port: int, directory: Path, tick_ms: int, version: str) -> None:
         super().__init__(name, port, directory, tick_ms, version)
@@ -32,25 +32,25 @@ class Member(ZooKeeper):
         await self._front.cut()
 
     async def cut(self) -> None:
-        """Loses contact to the other members. Clients may connect and ask, and keep their connections."""
+        """Disconnects it from the other members. Clients can still connect and send requests."""
         self.network.unplug(self._number)
         await self._front.release()
         self.contact = CLIENTS
 
     async def depose(self) -> None:
-        """Disconnects it from the other members, which notice at once. A leader goes on for a while."""
+        """Disconnects it from the other members, which notice at once. A leader continues for a while."""
         self.network.depose(self._number)
         await self._front.release()
         self.contact = CLIENTS
 
     async def isolate(self) -> None:
-        """Loses contact to the others and to clients: what they send is kept, and goes on its way later."""
+        """Disconnects it from members and clients. Their messages are kept, and arrive after `heal`."""
         self.network.unplug(self._number)
         await self._front.hold()
         self.contact = NOBODY
 
     async def heal(self) -> None:
-        """Has contact to everybody again."""
+        """Connects it to the other members and to clients again."""
         self.network.plug(self._number)
         await self._front.release()
         self.contact = EVERYBODY

@@ -1,6 +1,7 @@
-"""Network namespaces without a name: each goes with the last process, socket and file that is in it.
+"""Network namespaces without a name: each ends with the last process, socket and file that uses it.
 
-So nothing has to be removed, and nothing stays, however we end: what `ip netns add` makes would stay.
+So nothing must be removed, and nothing remains, even after SIGKILL. Namespaces of `ip netns add` would
+remain.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Namespace:
-    """A fresh network namespace. It belongs to the main thread, which alone may enter it."""
+    """A fresh network namespace. Only the main thread may use it."""
 
     def __init__(self) -> None:
         with _coming_home():
@@ -34,16 +35,16 @@ class Namespace:
 
     @property
     def path(self) -> str:
-        """Where other programs find it, while we have it open."""
+        """The path for other programs, while this process has it open."""
         return f"/proc/{os.getpid()}/fd/{self._file}"
 
     def enter(self) -> None:
-        """Goes there for good: for a child between fork and exec."""
+        """Enters it permanently: for a child between fork and exec."""
         if _libc.setns(self._file, CLONE_NEWNET) != 0:
             _complain()
 
     def ip(self, *commands: str) -> None:
-        """Does these commands of the program `ip` there."""
+        """Runs these commands of the program `ip` in it."""
         done = subprocess.run(
             ["ip", "-batch", "-"],
             input="\n".join(commands) + "\n",
@@ -55,13 +56,13 @@ class Namespace:
             raise ServerError(f"`ip` failed on {'; '.join(commands)}: {done.stderr.strip()}")
 
     def run(self, *command: str) -> None:
-        """Runs a program there."""
+        """Runs a program in it."""
         done = subprocess.run(command, capture_output=True, text=True, preexec_fn=self.enter)
         if done.returncode != 0:
             raise ServerError(f"`{' '.join(command)}` failed: {done.stderr.strip()}")
 
     async def connect(self, port: int) -> socket.socket:
-        """A connection from there to its own loopback address."""
+        """Connects to its loopback address from inside."""
         with _coming_home():
             self.enter()
             connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -75,13 +76,13 @@ class Namespace:
         return connection
 
     def close(self) -> None:
-        """Lets go of it."""
+        """Closes it."""
         os.close(self._file)
 
 
 @contextmanager
 def _coming_home() -> Iterator[None]:
-    """Where the thread goes inside the `with` it comes back from; so nothing in there may wait."""
+    """Returns to the thread's namespace after the block, which must not wait in another one."""
     home = os.open(OURS, os.O_RDONLY)
     try:
         yield

@@ -1,6 +1,7 @@
-"""A network for the members of an ensemble: each in a namespace of its own, and a switch in one more.
+"""A network for the members of an ensemble: each in its own namespace, and a switch in another one.
 
-Nothing of it is in our own namespace, and no route leads out. Its addresses are reserved for examples.
+Nothing of it is in this process's namespace, and it has no route outside. Its addresses are reserved for
+examples.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class Network:
         return f"192.0.2.{member}"
 
     def up(self) -> None:
-        """Makes it."""
+        """Makes the namespaces, the switch and the cables."""
         self._switch = Namespace()
         self._switch.ip("link add name switch type bridge", "link set switch up")
         for member in range(1, self._size + 1):
@@ -57,7 +58,7 @@ class Network:
         self._at_switch(f"link set {cable(member)} master switch")
 
     def down(self) -> None:
-        """Lets go of it: it ends with the last process that is there."""
+        """Closes the namespaces: each ends with its last process."""
         for namespace in (self._switch, *self._members.values()):
             if namespace is not None:
                 namespace.close()

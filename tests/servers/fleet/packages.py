@@ -16,7 +16,7 @@ MAVEN = "maven"
 IPROUTE = "iproute2"
 OPENSSL = "openssl"
 
-#: Where a package's program is not called like the package.
+#: The programs whose name differs from the package's name.
 PROGRAMS = {JAVA: "java", MAVEN: "mvn", IPROUTE: "ip"}
 
 JARS = Path("/usr/share/java")
@@ -24,18 +24,18 @@ POLICY = Path("/usr/sbin/policy-rc.d")
 
 
 class MissingPackage(Exception):
-    """A server program is missing and cannot be installed from here."""
+    """A server program is missing, and this program cannot install it."""
 
 
 def present(package: str) -> bool:
-    """Whether the programs that we need from `package` are here."""
+    """Whether the needed programs of `package` are installed."""
     if package == ZOOKEEPER:
         return (JARS / "zookeeper.jar").exists() and shutil.which("java") is not None
     return shutil.which(PROGRAMS.get(package, package)) is not None
 
 
 def ensure(packages: Iterable[str]) -> None:
-    """Returns when all `packages` are present, installing the missing ones if we are root."""
+    """Makes sure that all `packages` are present; root installs the missing ones."""
     missing = [package for package in packages if not present(package)]
     if not missing:
         return
@@ -52,13 +52,13 @@ def ensure(packages: Iterable[str]) -> None:
 
 
 def install(packages: list[str]) -> None:
-    """Installs with apt-get, without letting the packages start services of their own."""
+    """Installs with apt-get, and prevents that the packages start services."""
     environment = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
     apt = ["apt-get", "-q", "-y", "-o", "DPkg::Lock::Timeout=300"]
     ours = forbid_services()
     try:
         for step in (["update"], ["install", "--no-install-recommends", *packages]):
-            # apt's output goes to stderr: stdout may be read by a program.
+            # apt's output goes to stderr, because a program may read stdout.
             done = subprocess.run([*apt, *step], env=environment, stdin=subprocess.DEVNULL, stdout=sys.stderr)
             if done.returncode != 0:
                 raise MissingPackage(f"`apt-get {' '.join(step)}` failed with code {done.returncode}")
@@ -68,7 +68,7 @@ def install(packages: list[str]) -> None:
 
 
 def forbid_services() -> bool:
-    """Makes invoke-rc.d refuse to start services; False if the machine has a policy of its own."""
+    """Makes invoke-rc.d refuse to start services. False if the machine already has a policy."""
     try:
         descriptor = os.open(POLICY, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o755)
     except FileExistsError:

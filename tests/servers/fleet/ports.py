@@ -1,9 +1,9 @@
-"""Loopback ports that stay ours while a server is down.
+"""Loopback ports that a run keeps while a server is down.
 
-A port from the kernel's ephemeral range would not do: while its server is down, any outgoing connection on
-the machine may be given that port, and a client that keeps trying to reconnect can even connect to itself. So
-each run owns a block of ports below that range. It owns the block by listening on the block's first port (the
-control port), which no other run can do at the same time.
+A port from the kernel's ephemeral range is not suitable: while its server is down, any outgoing connection on
+the machine may get that port, and a client that retries to connect can even connect to itself. So each run
+owns a block of ports below that range. It owns the block while it listens on the block's first port (the
+control port), because no other run can do so at the same time.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ class Ports:
         raise NoPort(f"all {BLOCK - 1} ports of the block are in use")
 
     def release(self, port: int) -> None:
-        """Gives a port back."""
+        """Returns a port to the block."""
         self._used.discard(port)
 
 
 def limit() -> int:
-    """The end of the range to choose from: where the ephemeral range begins, if that leaves enough room."""
+    """The end of the range of ports: the begin of the ephemeral range, if that leaves enough ports."""
     try:
         low = int(EPHEMERAL.read_text().split()[0])
     except (OSError, ValueError, IndexError):
@@ -81,7 +81,7 @@ def listen(port: int) -> socket.socket:
 
 
 def is_free(port: int) -> bool:
-    """Whether one can listen on this port now."""
+    """Whether a program can listen on this port now."""
     try:
         listen(port).close()
     except OSError:

@@ -11,7 +11,7 @@ from .wire import NoAnswer, exchange
 
 
 class Redis(Server):
-    """A Redis that keeps nothing on disk: after a kill or stop it starts empty."""
+    """A Redis that stores nothing on disk: after a kill or stop, it starts empty."""
 
     kind = "redis"
 
@@ -33,11 +33,11 @@ class Redis(Server):
         (self.directory / "redis.conf").write_text("\n".join(settings) + "\n")
 
     def listening(self) -> list[str]:
-        """The settings that say where it listens."""
+        """The settings of its ports and addresses."""
         return [f"bind {HOST}", f"port {self.port}"]
 
     def tls(self) -> ssl.SSLContext | None:
-        """How we connect; None: in the clear."""
+        """The TLS settings for connections to it; None without TLS."""
         return None
 
     def command(self) -> list[str]:
@@ -56,7 +56,7 @@ class Redis(Server):
             raise ServerError(f"{self.name}: FLUSHALL: {answer or 'no answer'}")
 
     async def ask(self, command: str) -> str:
-        """The one-line answer to a command."""
+        """Sends a command, and returns its one-line reply."""
         commands = [command, "QUIT"]
         if self.password is not None:
             commands.insert(0, f"AUTH {self.password}")

@@ -1,4 +1,4 @@
-"""A Redis that speaks TLS and nothing else."""
+"""A Redis that accepts only TLS."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import certificates
 from .ports import HOST
 from .redis import Redis
 
-#: Where it listens too, but is not certified for.
+#: An address on which it also listens, but without a certificate for it.
 UNCERTIFIED = "127.0.0.2"
 
 

@@ -1,4 +1,4 @@
-"""One run: start the servers, serve the control port, run the command, and leave nothing behind."""
+"""One run: starts the servers, serves the control port, runs the command, and removes everything."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DESCRIPTORS = 16384
 
 
 def run(settings: Settings, command: list[str]) -> int:
-    """Returns the exit code: the command's, or 125 if the servers could not be started."""
+    """Runs, and returns the exit code: the command's, or 125 if the servers did not start."""
     if command and shutil.which(command[0]) is None:
         return complain(f"no such command: {command[0]}", NO_COMMAND)
     try:
@@ -40,7 +40,7 @@ def run(settings: Settings, command: list[str]) -> int:
 
 
 async def session(settings: Settings, command: list[str]) -> int:
-    """What happens between the first and the last process."""
+    """Starts everything, runs the command, and ends everything."""
     signals = Signals()
     ports = Ports()
     workspace = Workspace()
@@ -60,7 +60,7 @@ async def session(settings: Settings, command: list[str]) -> int:
 
 
 async def finishes(work: Awaitable[None], signals: Signals) -> bool:
-    """Whether `work` finishes before an ending signal comes; it is cancelled otherwise."""
+    """Whether `work` finishes before an ending signal; otherwise it is cancelled."""
     task = asyncio.ensure_future(work)
     signal = asyncio.ensure_future(signals.received.wait())
     await asyncio.wait({task, signal}, return_when=asyncio.FIRST_COMPLETED)
@@ -74,7 +74,7 @@ async def finishes(work: Awaitable[None], signals: Signals) -> bool:
 
 
 async def end_of_input() -> None:
-    """Returns when standard input ends. A thread reads it, as asyncio cannot wait for every kind of file."""
+    """Returns when standard input ends. A thread reads it: asyncio cannot wait for all kinds of files."""
     loop = asyncio.get_running_loop()
     ended = asyncio.Event()
 
@@ -94,7 +94,7 @@ async def end_of_input() -> None:
 
 
 def allow_descriptors() -> None:
-    """Raises our limit of open files: each connection through a proxy takes two."""
+    """Raises the limit of open files, because each connection through a proxy needs two."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     limit = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
     if soft != resource.RLIM_INFINITY and soft < limit:

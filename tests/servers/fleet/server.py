@@ -1,4 +1,4 @@
-"""The life of one server process, whatever its kind."""
+"""The life of one server process of any kind."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ RUNNING, PAUSED, STOPPED = "running", "paused", "stopped"
 
 
 class ServerError(Exception):
-    """A server cannot do what was asked."""
+    """A server cannot run the command."""
 
 
 class Server(ABC):
-    """A server with a fixed port and data directory, whose process comes and goes."""
+    """A server with a fixed port and data directory, whose process can be started and ended again."""
 
     kind: str
 
@@ -64,7 +64,7 @@ class Server(ABC):
         """Whether the server is ready now."""
 
     async def launch(self) -> None:
-        """Starts the process, without waiting until it is ready. No-op if it runs."""
+        """Starts the process without waiting until it is ready. Does nothing if it runs."""
         if self.state == PAUSED:
             raise ServerError(f"{self.name} is paused; resume it first")
         if self.state == RUNNING:
@@ -81,7 +81,7 @@ class Server(ABC):
             )
 
     async def wait_ready(self) -> None:
-        """Returns when the server answers; fails if it ends first, or takes too long."""
+        """Returns when the server is ready. Fails if it ends before, or takes too long."""
         deadline = asyncio.get_running_loop().time() + READY_SECONDS
         while not await self.answers():
             if self.state == STOPPED:
@@ -96,12 +96,12 @@ class Server(ABC):
         await self.wait_ready()
 
     async def kill(self) -> None:
-        """SIGKILL, and waits for the end."""
+        """Sends SIGKILL, and waits for the end."""
         self._signal(signal.SIGKILL)
         await self._ended()
 
     async def stop(self) -> None:
-        """SIGTERM, and waits for the end. A paused server is resumed for it."""
+        """Sends SIGTERM, and waits for the end. Resumes a paused server first."""
         self._signal(signal.SIGTERM)
         self._signal(signal.SIGCONT)
         try:
@@ -115,22 +115,22 @@ class Server(ABC):
         await self.start()
 
     async def pause(self) -> None:
-        """SIGSTOP, and waits for its effect: the server keeps its connections, and does nothing."""
+        """Sends SIGSTOP, and waits for its effect. The server keeps its connections, but does nothing."""
         self._require_process()
         self._signal(signal.SIGSTOP)
         self._paused = True
-        # Each of its threads stops when the kernel comes to it: until then it may still answer.
+        # The kernel stops the threads one after the other: until then, the server may still reply.
         while (pid := self.pid) is not None and not all(stand_still(pid)):
             await asyncio.sleep(POLL_SECONDS / 20)
 
     async def resume(self) -> None:
-        """SIGCONT."""
+        """Sends SIGCONT."""
         self._require_process()
         self._signal(signal.SIGCONT)
         self._paused = False
 
     def enter(self) -> None:  # noqa: B027  # most do nothing
-        """What the process does first: goes to another network namespace, perhaps."""
+        """Runs first in the process, for example to enter a network namespace."""
 
     def _prepare_child(self) -> Callable[[], None]:
         dies = dies_with_us(signal.SIGKILL)
@@ -142,7 +142,7 @@ class Server(ABC):
         return prepare
 
     def log_tail(self, lines: int = 20) -> str:
-        """The end of what the server printed."""
+        """The last lines of the server's output."""
         try:
             text = (self.directory / "log").read_text(errors="replace")
         except OSError:
@@ -169,5 +169,5 @@ def stand_still(pid: int) -> Iterator[bool]:
     """For each thread of a process, whether it is stopped, or has ended."""
     for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
         with suppress(OSError):  # it has ended
-            # The state is behind the name, which is in parentheses and may have some.
+            # The state comes after the name, which is in parentheses and may itself contain parentheses.
             yield stat.read_text().rpartition(")")[2].split()[0] in "TtZX"

@@ -12,7 +12,7 @@ Handler = Callable[[signal.Signals], None]
 
 
 class Signals:
-    """Catches the ending signals: remembers the first one, and passes each to the current handler."""
+    """Catches the ending signals: stores the first one, and passes each to the current handler."""
 
     def __init__(self) -> None:
         self.first: signal.Signals | None = None
@@ -23,7 +23,7 @@ class Signals:
             loop.add_signal_handler(number, self._on_signal, number)
 
     def forward(self, handler: Handler | None) -> None:
-        """From now on, each signal goes to `handler`; at once, if one has been received already."""
+        """Passes each signal to `handler` from now on, and an earlier signal at once."""
         self._handler = handler
         if handler is not None and self.first is not None:
             handler(self.first)

@@ -1,4 +1,4 @@
-"""What the control port can do: one verb per line, one JSON object per answer."""
+"""The verbs of the control port: one verb per line, one JSON object per reply."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BadCommand(Exception):
 
 @dataclass(frozen=True)
 class Verb:
-    """How a verb is used, and what it does."""
+    """A verb's usage, and its function."""
 
     usage: str
     does: Handler
@@ -69,12 +69,12 @@ class Verbs:
         self._verbs = {verb.usage.split()[0]: verb for verb in verbs}
 
     async def obey(self, line: str) -> Reply:
-        """Does what the line says. The answer always has `ok`, and `error` if that is false."""
+        """Runs a line. The reply always has `ok`, and `error` if `ok` is false."""
         try:
             return {"ok": True, **await self._obey(line.split())}
         except (BadCommand, ServerError, NoAnswer, ValueError) as error:
             return {"ok": False, "error": str(error)}
-        except Exception as error:  # a defect of ours: report it, and keep serving
+        except Exception as error:  # a defect in this program: report it, and continue to serve
             return {"ok": False, "error": f"internal error: {error!r}"}
 
     async def _obey(self, words: list[str]) -> Reply:
@@ -191,7 +191,7 @@ def member(action: Callable[[Member], Awaitable[None]]) -> Callable[[Server], Aw
 
 
 def describe(server: Server) -> Reply:
-    """The fields of the answers about a server."""
+    """The fields of a server in replies."""
     contact = {"contact": server.contact} if isinstance(server, Member) else {}
     return {
         "name": server.name,

@@ -1,4 +1,4 @@
-"""One-shot exchanges with a server: send some bytes, read the answer until the server closes."""
+"""Single exchanges with a server: send some bytes, and read the reply until the server closes."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ TIMEOUT = 2.0
 
 
 class NoAnswer(Exception):
-    """The server could not be reached, or did not answer in time."""
+    """The server could not be reached, or did not reply in time."""
 
 
-#: Makes a connection where `open_connection` cannot; None: it can.
+#: Makes a connection that `open_connection` cannot make; returns None if it can.
 Dial = Callable[[], Awaitable[socket.socket | None]]
 
 

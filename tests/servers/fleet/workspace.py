@@ -1,10 +1,10 @@
-"""The temporary directory of one run, and the removal of directories whose owner died.
+"""The temporary directory of one run, and the removal of directories whose owner has ended.
 
-It lies in memory where there is room: a server that logs to a disk which is busy with something else answers
-seconds late, and ends the sessions of tests that have no such fault in mind.
+It is in memory if there is enough space. On a busy disk, a server that writes its log replies seconds late,
+and sessions end in tests that do not expect such a fault.
 
-The owner holds a lock (flock) on a file in its directory for as long as it lives. The kernel releases it
-when the owner dies in any way, so a directory whose lock can be taken is stale.
+The owner holds a lock (flock) on a file in its directory while it runs. The kernel releases the lock when the
+owner ends in any way. So if another process can get the lock, the directory is stale.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ ROOM = 1 << 30
 
 
 class Workspace:
-    """A fresh directory, deleted by `remove`."""
+    """A new directory, which `remove` deletes."""
 
     def __init__(self) -> None:
         sweep()
@@ -42,14 +42,14 @@ class Workspace:
 
 
 def parent() -> Path:
-    """Where directories of runs are made: where `TMPDIR` says, or in memory, or where all others are."""
+    """The parent of the directories of runs: `TMPDIR`, or in memory, or the default."""
     if "TMPDIR" not in os.environ and roomy(MEMORY):
         return MEMORY
     return Path(tempfile.gettempdir())
 
 
 def roomy(directory: Path) -> bool:
-    """Whether one may write to it, and there are ROOM bytes free."""
+    """Whether it is writable, with ROOM bytes free."""
     try:
         return os.access(directory, os.W_OK) and shutil.disk_usage(directory).free >= ROOM
     except OSError:
@@ -57,7 +57,7 @@ def roomy(directory: Path) -> bool:
 
 
 def take(directory: Path) -> IO[str] | None:
-    """Takes the lock of `directory`; None if it has an owner or is already gone."""
+    """Acquires the lock of `directory`; None if it has an owner or no longer exists."""
     path = directory / LOCK
     try:
         lock = open(path, "a")  # noqa: SIM115 - the caller keeps it for as long as it holds the lock
@@ -65,7 +65,7 @@ def take(directory: Path) -> IO[str] | None:
         return None
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        # Between open and flock another process may have swept the directory.
+        # Between open and flock, another process may have deleted the directory.
         if path.stat().st_ino == os.fstat(lock.fileno()).st_ino:
             return lock
     except OSError:
@@ -75,7 +75,7 @@ def take(directory: Path) -> IO[str] | None:
 
 
 def sweep() -> None:
-    """Deletes the directories of our user whose owners are dead, wherever there was room for them."""
+    """Deletes the directories of this user whose owners have ended, in all possible parents."""
     places = {MEMORY, Path(tempfile.gettempdir())}
     for directory in (found for place in places for found in place.glob(PREFIX + "*")):
         try:

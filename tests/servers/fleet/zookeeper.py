@@ -19,11 +19,11 @@ from .wire import NoAnswer, exchange
 MAIN = "org.apache.zookeeper.server.quorum.QuorumPeerMain"
 INIT_MS = 10_000
 SYNC_MS = 2_000
-#: As many as ZooKeeper's own example has.
+#: The value of ZooKeeper's example.
 SYNC_TICKS = 5
 RENUMBER = Path(__file__).parent / "java" / "Renumber.java"
 
-#: With whom a server has contact.
+#: The contacts of a server.
 EVERYBODY, CLIENTS, NOBODY = "everybody", "clients", "nobody"
 
 
@@ -37,8 +37,8 @@ class ZooKeeper(Server):
         self.tick_ms = tick_ms
         self.version = version
         self.contact = EVERYBODY
-        #: Servers of tests live for seconds or minutes. For so long, the JVM's optimising compiler takes more
-        #: time of the processors than its code saves: a quarter in the suite of faults.
+        #: Servers of tests live for seconds or minutes. In that time, the JVM's optimising compiler takes
+        #: more processor time than its code saves: a quarter in the suite of faults.
         self.optimises = False
         self.identity: int | None = None
         self.members: list[str] = []
@@ -70,13 +70,13 @@ class ZooKeeper(Server):
         return [
             "java",
             "-Xms32m",  # there are many of them
-            "-Xmx1000m",  # what ZooKeeper's own scripts give a server
+            "-Xmx1000m",  # the value of ZooKeeper's scripts
             "-XX:+UseSerialGC",
             *([] if self.optimises else ["-XX:TieredStopAtLevel=1"]),
             "-XX:-UsePerfData",  # would leave a file in /tmp/hsperfdata_USER after SIGKILL
             f"-Djava.io.tmpdir={self.directory}",
             "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
-            "-Dzookeeper.jmx.log4j.disable=true",  # 3.4 looks for more of log4j than there is
+            "-Dzookeeper.jmx.log4j.disable=true",  # 3.4 needs parts of log4j that are missing here
             "-cp",
             classpath(self.version),
             MAIN,
@@ -86,7 +86,7 @@ class ZooKeeper(Server):
     async def answers(self) -> bool:
         if self.serves() and self.contact == EVERYBODY:
             return await self.mode() is not None
-        # Without a quorum it can only be up, and look for the others.
+        # Without a quorum, a running process is enough.
         return await self._ask(b"ruok") == "imok"
 
     async def mode(self) -> str | None:
@@ -95,7 +95,7 @@ class ZooKeeper(Server):
         return found.group(1) if found else None
 
     async def renumber(self, number: int, paths: list[str]) -> None:
-        """Starts it again with sequential children of these nodes that go on with a number, a larger one."""
+        """Restarts it with a greater next number for the sequential children of these nodes."""
         if self.members:
             raise ServerError(f"{self.name} is a member of an ensemble: the others would not know of it")
         await self.stop()
@@ -105,7 +105,7 @@ class ZooKeeper(Server):
             await self.start()
 
     async def _renumber(self, number: int, paths: list[str]) -> None:
-        # Java compiles a single source file by itself, so this always fits the version of the server.
+        # Java compiles a single source file at its start, so the class always matches the server's version.
         process = await asyncio.create_subprocess_exec(
             *("java", "-XX:-UsePerfData", "-XX:TieredStopAtLevel=1", "-cp", classpath(self.version)),
             *(str(RENUMBER), str(self.directory / "data"), str(number), *paths),
@@ -119,7 +119,7 @@ class ZooKeeper(Server):
             raise ServerError(f"{self.name} cannot be renumbered: {output.decode(errors='replace')}")
 
     async def dial(self) -> socket.socket | None:
-        """A connection to the server, if that takes more than its address."""
+        """A connection to the server, if its address is not enough."""
         return None
 
     async def _ask(self, word: bytes) -> str:

@@ -1,4 +1,4 @@
-//! What a family of machines brings to the simulator: its servers, and how its clients are connected to them.
+//! The parts of the simulator for a family of machines: its servers, and the connections of its clients.
 
 use core::{fmt::Debug, hash::Hash, time::Duration};
 
@@ -11,14 +11,14 @@ use crate::{
     step::{Number, ServerFault},
 };
 
-/// What a server answers.
+/// A server's answer.
 pub type ReplyOf<B> = <<B as Backend>::Family as Family>::Reply;
-/// What a server sends without a request.
+/// A message that a server sends without a request.
 pub type NoticeOf<B> = <<B as Backend>::Family as Family>::Notice;
 
 /// Servers of one family, and the connections of all clients.
 pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
-    /// The family, as the core has it.
+    /// The family of the core.
     type Family: Family<Reply: Eq + Hash + Send + Sync, Notice: Eq + Hash + Send + Sync>;
     /// A request: one of the family's machines, or one that only the mutants send.
     type Ask: Clone + Debug + Eq + Hash + Send + Sync + From<<Self::Family as Family>::Request>;
@@ -28,10 +28,11 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// Whether requests and answers of one client keep their order.
     const ORDERED: bool;
 
-    /// How long an acquire may go on after its deadline, while the client deletes what it has created.
+    /// How long an acquire may continue after its deadline while the client deletes its nodes.
     const CLEANUP_LIMIT: Duration;
 
-    /// Whether the server itself compares the contender to break with the one that is there. Then the client reads nothing before a break.
+    /// Whether the server itself compares the contender to break with the present one. Then the client reads
+    /// nothing before a break.
     const COMPARES: bool = false;
 
     /// How long after its deadline a client may still be granted a free lock.
@@ -39,31 +40,32 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
         Duration::ZERO
     }
 
-    /// Servers with so many clients, none of them connected.
+    /// Servers with `clients` clients, none of them connected.
     fn new(clients: Number, servers: u8) -> Self;
 
     /// The connection that a client's requests are sent on now.
     fn connection(&self, client: Number) -> Self::Connection;
 
-    /// A client connects, or connects again: the notices of its library. None if it cannot connect now.
+    /// Connects a client, for the first time or again. Returns the notices of its library. None if it cannot
+    /// connect now.
     fn connect(&mut self, now: Instant, client: Number, server: u8) -> Option<Vec<NoticeOf<Self>>>;
 
-    /// A client's connection has broken: the notices of its library.
+    /// A client's connection has broken. Returns the notices of its library.
     fn disconnect(&mut self, now: Instant, client: Number) -> Vec<NoticeOf<Self>>;
 
     /// The clients of which the server has closed the connection.
     fn broken(&self) -> Vec<Number>;
 
-    /// A client's library has forgotten what it watched, and how far the servers were that it has seen.
+    /// A client's library has forgotten its watches, and the last transaction that it has seen.
     fn forget_connection(&mut self, client: Number);
 
-    /// A client's process has ended. The next one knows nothing of it.
+    /// A client's process has ended. The next process knows nothing of it.
     fn forget(&mut self, client: Number);
 
     /// A client's library has sent a ping to its server.
     fn alive(&mut self, now: Instant, client: Number);
 
-    /// Whether a request has to wait, because its server waits for others.
+    /// Whether a request must wait because its server waits for other servers.
     fn stalls(&self, connection: Self::Connection, ask: &Self::Ask) -> bool;
 
     /// Executes a request; `None` if there will be no answer.
@@ -79,7 +81,7 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// An answer has reached its client. Returns whether the server has refused the request in a way that makes the client leave the server.
     fn delivered(&mut self, client: Number, mark: i64) -> bool;
 
-    /// How many transactions the server at the end of a connection has yet to apply.
+    /// How many transactions the server of a connection has not applied yet.
     fn behind(&self, _line: Self::Connection) -> usize {
         0
     }
@@ -87,61 +89,64 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     /// The error of a request that the server throttles, if it throttles such requests.
     fn throttled(&self, connection: Self::Connection, ask: &Self::Ask) -> Option<ReplyOf<Self>>;
 
-    /// What a client has been sent since it was last asked for.
+    /// The notices for a client since the last call.
     fn take_notices(&mut self, client: Number) -> Vec<NoticeOf<Self>>;
 
     /// Time has passed.
     fn pass(&mut self, now: Instant);
 
-    /// Something goes wrong on the server, if it can now.
+    /// Applies a fault of the server, if it is possible now.
     fn server_fault(&mut self, now: Instant, fault: ServerFault) -> Option<Aftermath>;
 
-    /// Whether a client holds on the server: the lock exists and belongs to this attempt.
+    /// Whether a client holds the lock on the server: the lock exists and belongs to this attempt.
     fn holds(&self, now: Instant, client: Number, attempt: &AttemptId) -> bool;
 
-    /// The last fence that the server has given, where it keeps one.
+    /// The last fence that the server has issued, if it stores one.
     fn last_fence(&self, now: Instant) -> Option<u64>;
 
-    /// What the lock's value is on the server, to see which client touches it.
+    /// The objects on the server with their owners, to see which client changes them.
     fn belongings(&self, now: Instant) -> Belongings;
 
-    /// The clients that wait, the first one first; nothing where the server keeps no queue.
+    /// The clients that wait, the first one first; nothing if the server has no queue.
     fn queue(&self) -> Option<Vec<Number>>;
 
-    /// What is left on the server, and should have been deleted.
+    /// Objects that remain on the server but should have been deleted.
     fn left_behind(&self, now: Instant) -> Vec<String>;
 
-    /// All faults of the servers end: they are connected, replicas have caught up, and no condition is left.
+    /// All faults of the servers end: the servers are connected, replicas have all data, and no condition
+    /// remains.
     fn heal(&mut self, now: Instant);
 
     /// Whether a request is routine: a confirmation of a session, which no contender has caused.
     fn is_routine(ask: &Self::Ask) -> bool;
 
-    /// Whether a request is the driver's to carry out: another connection in the same session.
+    /// Whether the driver executes a request: another connection in the same session.
     fn is_reconnect(_ask: &Self::Ask) -> bool {
         false
     }
 
-    /// The server that a client's driver connects to then; `None` where the program made the connection, or there is none.
+    /// The server that a client's driver then connects to; `None` if the program made the connection, or
+    /// there is no other server.
     fn next_server(&self, _client: Number) -> Option<u8> {
         None
     }
 
-    /// Whether a request reads what other clients have, where servers notify waiters.
+    /// Whether a request reads other clients' objects, if servers notify waiters.
     fn is_of_others(&self, _client: Number, _ask: &Self::Ask) -> bool {
         false
     }
 
-    /// Whether a request only reads: what each client has on the server is the same after it.
+    /// Whether a request only reads, and changes no client's objects on the server.
     fn reads(ask: &Self::Ask) -> bool;
 
-    /// Whether a request is carried out by a transaction, whose answer a server can take for that of another request of the same session.
+    /// Whether a request is executed by a transaction, whose answer a server can confuse with that of another
+    /// request of the same session.
     fn is_committed(_ask: &Self::Ask) -> bool {
         false
     }
 
-    /// How a client library decodes the answer to the write `before` when it comes instead of the answer to `ask`; `None` if it cannot decode
-    /// it.
+    /// The answer to the write `before`, as a client library decodes it when it arrives instead of the answer
+    /// to `ask`; `None` if it cannot decode it.
     fn instead(
         _ask: &Self::Ask,
         _reply: &ReplyOf<Self>,
@@ -151,15 +156,15 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
         None
     }
 
-    /// Whether a request could take something away from another client.
+    /// Whether a request could delete another client's objects.
     fn harms(ask: &Self::Ask) -> bool;
 
-    /// The contenders as the server shows them that a client is connected to, where there are inspections.
+    /// The contenders on the server that a client is connected to, if there are inspections.
     fn shown(&self, _now: Instant, _client: Number) -> Vec<Shown> {
         Vec::new()
     }
 
-    /// What stands at a path now.
+    /// The node at a path now.
     fn node(&self, _now: Instant, _path: &str) -> Option<ContenderNode> {
         None
     }
@@ -169,7 +174,7 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
         false
     }
 
-    /// Whether another client has requested the revocation of what an attempt of a client's holds.
+    /// Whether another client has requested the revocation of the lock that an attempt holds.
     fn is_revocation_requested(&self, _client: Number, _attempt: &AttemptId) -> bool {
         false
     }
@@ -179,7 +184,7 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
         None
     }
 
-    /// Whether it would delete what is there.
+    /// Whether the request would delete that node.
     fn deletes(_ask: &Self::Ask) -> bool {
         false
     }
@@ -192,7 +197,7 @@ pub trait Backend: Clone + Debug + Eq + Hash + Send + Sync + 'static {
     fn describe_notice(notice: &NoticeOf<Self>) -> String;
 }
 
-/// An answer, and how far its server had come.
+/// An answer, and a mark of its server's state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Answered<B: Backend> {
     /// The answer.
@@ -201,22 +206,22 @@ pub struct Answered<B: Backend> {
     pub mark: i64,
 }
 
-/// What follows from a server's fault for the clients.
+/// The consequences of a server's fault for the clients.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Aftermath {
     /// From now on two clients may hold at once: an operator has deleted a lock, or a server has lost data.
     pub two_may_hold: bool,
 }
 
-/// What is on the server: each contender's thing with its owner and, if it has one, its end.
+/// The objects on the server: each contender's object with its owner and, if it has one, its end.
 pub type Belongings = Vec<(String, Owner, Option<Instant>)>;
 
-/// The owner of something on the server.
+/// The owner of an object on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Owner {
     /// One of the clients.
     Client(Number),
-    /// None any more: its process or session has ended.
+    /// No owner: its process or session has ended.
     Ended,
 }
 
@@ -250,18 +255,19 @@ pub trait Subject<B: Backend>: Clone + Debug + Eq + Hash {
     fn shutdown(&mut self, now: Instant);
     /// See `Hub::pending`.
     fn pending(&self) -> usize;
-    /// Which grants may be held beside its grant, or beside the grant that it waits for.
+    /// The grants that may be held together with its grant, or with the grant that it waits for.
     fn mode(&self) -> Mode {
         Mode::Exclusive
     }
-    /// Its last task, if it does not contend but inspects.
+    /// Its last task, if it inspects and does not contend.
     fn inspects(&self) -> Option<&Task> {
         None
     }
-    /// Whether it has nothing more to do once it has been answered: a contender acquires once, an inspection may have to look first.
+    /// Whether it is done after its answer: a contender acquires once, but an inspection may have to list
+    /// first.
     fn is_satisfied(&self) -> bool {
         true
     }
-    /// Shows what its machines have done, if they have state tables.
+    /// Reports the transitions of its machines, if they have state tables.
     fn observe(&self, _observer: &mut impl Observer) {}
 }

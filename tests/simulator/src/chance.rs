@@ -25,7 +25,7 @@ impl Chance {
         (((self.bits() >> 32) * end as u64) >> 32) as u32
     }
 
-    /// So many times in a hundred.
+    /// Returns true in `so_many` of a hundred calls.
     pub fn percent(&mut self, so_many: u32) -> bool {
         self.below(100) < so_many
     }

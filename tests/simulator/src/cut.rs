@@ -18,7 +18,7 @@ use crate::{
     world::BEGINNING,
 };
 
-/// A backend whose answers and notices have a form in transcripts.
+/// A backend whose answers and notices can be written as transcripts.
 pub trait Spoken: Backend {
     /// An answer.
     fn reply(reply: &ReplyOf<Self>) -> Reply;
@@ -35,7 +35,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Of that client.
+    /// A recorder for that client.
     #[must_use]
     pub const fn new(client: Number) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl Cut {
     /// The transcript.
     ///
     /// # Errors
-    /// [`Uncut`] if the machine has no settings to write down, or answers the same inputs differently.
+    /// [`Uncut`] if the machine has no settings for transcripts, or has other outputs for the same inputs.
     pub fn text(&self, family: &str, settings: &str, run: &Run, why: &str) -> Result<String, Uncut> {
         let unlike =
             |error: &dyn core::fmt::Display| Uncut(format!("the transcript does not repeat: {error}"));
@@ -77,7 +77,7 @@ impl Cut {
                 input: input.clone(),
                 misuse: None,
             };
-            // An answer that was another request's may have the wrong shape.
+            // The answer to another request may have the wrong shape.
             let outputs = player.put_first(&mut step).map_err(|error| unlike(&error))?;
             text.push('\n');
             text += &serde_json::to_string(&step).map_err(|error| unlike(&error))?;

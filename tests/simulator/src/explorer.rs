@@ -1,8 +1,9 @@
 //! All interleavings of small cases: every order in which messages can arrive, with a limited number of faults at any step.
 //!
-//! Every contender acquires once and releases, or gives up; an inspector lists, and then carries out its task. Time passes only when nothing
-//! else can happen: up to the next timer, and then every client looks at its clock. Each path ends with the recovery phase: every waiter is
-//! granted its lock, and nothing is left. [stateright](https://docs.rs/stateright) searches the states, breadth first.
+//! Every contender acquires once and releases, or gives up; an inspector lists, and then runs its task. Time
+//! passes only when nothing else can happen: up to the next timer, and then every client looks at its clock.
+//! Each path ends with the recovery phase: every waiter is granted its lock, and nothing remains.
+//! [stateright](https://docs.rs/stateright) searches the states, breadth first.
 
 use core::fmt::Debug;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -21,23 +22,25 @@ use crate::{
 /// A small case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// How many contenders.
+    /// The number of contenders.
     pub contenders: Number,
-    /// How many faults there may be, at any steps.
+    /// The largest number of faults, at any steps.
     pub faults: u8,
     /// Whether crashes of clients are the only faults. There are fewer states then, so time can pass more often.
     pub only_crashes: bool,
     /// How often time may pass.
     pub pauses: u8,
-    /// Whether contenders come in the order of their numbers, to a lock that was held before. Without faults, contenders of one kind differ only in
-    /// their names, so other orders need no search. With readers and writers, `seed` chooses the kind of each client.
+    /// Whether contenders arrive in the order of their numbers, at a lock that was held before. Without
+    /// faults, contenders of one kind differ only in their names, so other orders need no search. With
+    /// readers and writers, `seed` chooses the kind of each client.
     pub in_order: bool,
     /// How many waiters may give up.
     pub may_give_up: u8,
-    /// How often time has passed before the search begins. A session whose beginning the driver does not report has to be confirmed before its
-    /// client is granted a lock, and confirmations need time: if no time passes, the client waits to the end of every path.
+    /// How often time has passed before the search begins. If the driver does not report the beginning of a
+    /// session, the session must be confirmed before its client is granted a lock. Confirmations need time:
+    /// if no time passes, the client waits until the end of every path.
     pub rested: u8,
-    /// Chooses layouts and roles, as that of a run does.
+    /// The seed that chooses layouts and roles, as in a run.
     pub seed: u64,
 }
 
@@ -112,7 +115,7 @@ impl<B: Backend, S: Subject<B>> Walk<'_, B, S> {
         moves
     }
 
-    /// An inspection may come at any time, and no contender has to come after one.
+    /// An inspection may begin at any time, and contenders do not have to wait for one.
     fn may_come(&self, state: &State<B, S>, client: Number) -> bool {
         let came = |before: Number| state.done[usize::from(before)] || state.world.has_a_place(before);
         let contends = |client: &Number| !state.world.inspects(*client);
@@ -263,7 +266,8 @@ where
     }
 }
 
-/// Whether a server may give other answers after this step. In an ensemble of one server, no other can take over.
+/// Whether a server may give other answers after this step. In an ensemble with one server, no other server
+/// can take over.
 const fn is_condition(fault: ServerFault) -> bool {
     matches!(
         fault,

@@ -1,4 +1,4 @@
-//! Which faults a run may meet: all, or some by their names.
+//! The possible faults of a run: all, or some by their names.
 
 use crate::step::{ClientFault, ServerFault};
 
@@ -7,13 +7,13 @@ use crate::step::{ClientFault, ServerFault};
 pub struct Faults(Option<Vec<&'static str>>);
 
 impl Faults {
-    /// All there are.
+    /// All faults.
     pub const ALL: Self = Self(None);
 
     /// Only these, by their names.
     ///
     /// # Errors
-    /// A name that there is not, with all that there are.
+    /// An unknown name; the error lists all names.
     pub fn only<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let all = || ClientFault::NAMES.iter().chain(ServerFault::NAMES).copied();
         let known = names.into_iter().map(|name| {
@@ -25,7 +25,7 @@ impl Faults {
         Ok(Self(Some(known.collect::<Result<_, _>>()?)))
     }
 
-    /// Whether a fault of that name may happen.
+    /// Whether a fault with that name may happen.
     #[must_use]
     pub fn allow(&self, name: &str) -> bool {
         self.0.as_ref().is_none_or(|some| some.contains(&name))

@@ -1,7 +1,8 @@
 //! Inspectors: clients that inspect a lock, and do not contend for it.
 //!
 //! An [`Inspector`] first lists the contenders. Then it breaks one of them or sends it a revocation request, and the contender may have left
-//! meanwhile. Sometimes it uses the fence of another contender, or one that it found long ago. [`Lock`] has what differs between servers.
+//! meanwhile. Sometimes it uses the fence of another contender, or one that it found long ago. [`Lock`] has
+//! the differences between servers.
 
 mod redis;
 mod zookeeper;
@@ -27,38 +28,40 @@ pub trait Lock: Clone + Debug + Eq + Hash {
     /// The family of its machines.
     type Family: Family;
 
-    /// What inspections of it can do.
+    /// The tasks that inspections of it can have.
     fn tasks(&self) -> Tasks;
 
-    /// The settings of the machine that does this.
+    /// The settings of the machine for this task.
     fn settings(&self, task: &Task) -> <Self::Family as Family>::Settings;
 }
 
-/// What inspections of a lock can do.
+/// The tasks that inspections of a lock can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tasks {
     /// List its contenders.
     Lists,
-    /// Break them, too. A name belongs to one attempt only, so it identifies its contender without a fence.
+    /// Also break them. A name belongs to only one attempt, so it identifies its contender without a fence.
     ListsAndBreaks,
-    /// Send revocation requests, too. A name may later belong to another contender, and only the fence shows that.
+    /// Also send revocation requests. A name may later belong to another contender, and only the fence shows
+    /// that.
     All,
 }
 
-/// The plan of an inspector: what it does next, by what it has found. Correct and wrong inspectors have the same plan.
+/// The plan of an inspector: its next task, depending on the found contenders. Correct and wrong inspectors
+/// have the same plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Plan {
     tasks: Tasks,
     task: Task,
     /// The contenders that the last list has found, by their fences.
     found: Vec<Aim>,
-    /// The contender that it has found first, to be broken much later.
+    /// The first contender that it found, to break it much later.
     old: Option<Aim>,
     turn: u64,
 }
 
 impl Plan {
-    /// Nothing done yet; `turn` chooses what is done first.
+    /// The plan at the beginning; `turn` chooses the first task.
     #[must_use]
     pub const fn new(tasks: Tasks, turn: u64) -> Self {
         Self {
@@ -70,7 +73,7 @@ impl Plan {
         }
     }
 
-    /// What was done last, or is being done.
+    /// The last or current task.
     #[must_use]
     pub const fn task(&self) -> &Task {
         &self.task
@@ -82,7 +85,7 @@ impl Plan {
         matches!(self.tasks, Tasks::Lists) || self.found.is_empty()
     }
 
-    /// Goes on to what comes next.
+    /// Advances to the next task.
     pub fn go_on(&mut self) -> &Task {
         self.task = self.next();
         &self.task
@@ -126,7 +129,7 @@ impl Plan {
     }
 }
 
-/// Inspections of a lock, one after the other, in a hub of their own.
+/// Inspections of a lock, one after the other, in a separate hub.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Inspector<L: Lock> {
     hub: Hub<L::Family>,
@@ -134,14 +137,14 @@ pub struct Inspector<L: Lock> {
     seed: u64,
     lock: L,
     plan: Plan,
-    /// The last one.
+    /// The last inspection.
     key: Option<Key>,
     /// The number of inspections so far. Each has its own contender id, so its attempts have their own names.
     opened: u16,
 }
 
 impl<L: Lock> Inspector<L> {
-    /// An idle inspector; `turn` chooses what it does first.
+    /// An idle inspector; `turn` chooses its first task.
     #[must_use]
     pub fn new(lock: L, owner: ContenderId, seed: u64, turn: u64) -> Self {
         Self {

@@ -1,11 +1,12 @@
 //! The proof: every machine under random schedules of faults.
 //!
-//! - [`world`]: clients, servers, a resource, and time; it takes one step after the other.
+//! - [`world`]: clients, servers, a resource, and time; it runs one step after the other.
 //! - [`schedule`]: the random choice of the steps. One seed gives one run, the same on every computer.
 //! - [`explorer`]: every interleaving of small cases.
 //! - [`states`]: the comparison of the transitions that machines make with their state tables.
-//! - [`checker`]: what has to hold whatever happens.
-//! - [`gallery`]: mutants, whose broken promises the checker has to detect, and the same locks without mistakes, which have to pass.
+//! - [`checker`]: the promises that must always hold.
+//! - [`gallery`]: mutants, whose broken promises the checker must detect, and the same locks without
+//!   mistakes, which must pass.
 //! - [`shrink`] and [`story`]: a broken promise as the shortest run that breaks it, shown as a sequence diagram.
 //! - [`scenario`]: runs in files, because random seeds find them too rarely.
 
@@ -36,6 +37,6 @@ pub mod trace;
 pub mod world;
 pub mod zookeeper;
 
-/// Runs allocate often and for a short time. With the system's allocator they would take a fifth longer.
+/// Runs allocate often and for a short time. With the system's allocator, they take a fifth longer.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

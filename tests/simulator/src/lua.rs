@@ -1,8 +1,9 @@
 //! A real Lua for the Redis model.
 //!
-//! It is Lua 5.1, as in Redis. Scripts see what they see in Redis 7.0: the conversions between replies and values, read-only globals, and
-//! errors that name the script and the line. There are three differences: `cjson`, `cmsgpack`, `struct` and `bit` are missing; a table cannot
-//! become a reply of RESP3; and `math.random` starts anew with every script, as before 7.0, so that a run can be repeated.
+//! It is Lua 5.1, as in Redis. Scripts have the same environment as in Redis 7.0: the conversions between
+//! replies and values, read-only globals, and errors that name the script and the line. There are three
+//! differences: `cjson`, `cmsgpack`, `struct` and `bit` are missing; a table cannot become a reply of RESP3;
+//! and `math.random` restarts with every script, as before 7.0, so that a run can be repeated.
 
 mod convert;
 
@@ -15,8 +16,8 @@ use std::{
 use fencepost_models::redis::{Lua, Resp, sha1_hex};
 use mlua::{BString, Function, MultiValue, StdLib, Table, Value};
 
-/// Lua 5.1 with the libraries of Redis. One for each thread: it is neither `Send` nor `Clone`, and nothing of a script stays in it but
-/// its compiled text.
+/// Lua 5.1 with the libraries of Redis. One for each thread: it is neither `Send` nor `Clone`, and keeps only
+/// the compiled text of a script.
 #[derive(Debug)]
 pub struct RealLua {
     lua: mlua::Lua,
@@ -38,10 +39,10 @@ impl Default for RealLua {
 }
 
 impl RealLua {
-    /// A Lua that has run nothing.
+    /// A new Lua.
     ///
     /// # Panics
-    /// If there is no memory for it.
+    /// If there is not enough memory.
     #[must_use]
     pub fn new() -> Self {
         Self::build().expect("a Lua")
@@ -50,7 +51,7 @@ impl RealLua {
     fn build() -> mlua::Result<Self> {
         let libraries = StdLib::STRING | StdLib::TABLE | StdLib::MATH;
         let lua = mlua::Lua::new_with(libraries, mlua::LuaOptions::default())?;
-        // Scripts leave little garbage, so a collection can wait until memory has grown to ten times as much.
+        // Scripts leave little garbage, so a collection can wait until the memory has grown tenfold.
         lua.gc_set_pause(1000);
         let left_behind = Rc::new(RefCell::new(Vec::new()));
         let random = Rc::new(Cell::new(0));
@@ -191,13 +192,13 @@ impl Lua for RealLua {
     }
 }
 
-/// Stores an error's text for `world.lua`: only a mark passes through Lua.
+/// Stores an error's text for `world.lua`: Lua itself only gets a mark.
 fn raise(left_behind: &RefCell<Vec<u8>>, text: Vec<u8>) -> mlua::Error {
     *left_behind.borrow_mut() = text;
     mlua::Error::RuntimeError(String::new())
 }
 
-/// Where the script is: its source and its line.
+/// The position of the script: its source and its line.
 fn place(lua: &mlua::Lua) -> Option<(String, usize)> {
     let at = |level| {
         lua.inspect_stack(level, |frame| {

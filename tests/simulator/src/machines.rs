@@ -1,15 +1,17 @@
 //! The list of all machines. A new machine needs an entry here.
 //!
-//! If the grants of a machine do not all exclude each other, `make` gives the [`Mode`] of a client's grants by [`Fencepost::granting`]. A
-//! semaphore's grants have the mode `Permit(n)`. Of the clients of a read/write lock, some are readers (`Shared`) and some are writers: the bits of
-//! the seed choose them, so each run has its own mixture. The mode decides
+//! If the grants of a machine do not all exclude each other, `make` sets the [`Mode`] of a client's grants
+//! with [`Fencepost::granting`]. A semaphore's grants have the mode `Permit(n)`. Of the clients of a
+//! read/write lock, some are readers (`Shared`) and some are writers: the bits of the seed choose them, so
+//! each run has its own mixture. The mode decides
 //!
 //! - which clients may hold at once, which fences are ordered, and what the resource accepts: see [`checker`](crate::checker);
 //! - which clients the recovery phase lets hold at once, and in which order. A client has its turn if it could hold while all clients before it in
 //!   [`Backend::queue`](crate::backend::Backend::queue) hold. It gets its turn without a release.
 //!
-//! A grant may change its mode, as a writer's does that becomes a reader's. It has the new mode from the operation on: the client believes in a
-//! [`Hold`](crate::checker::Hold) of the new mode as soon as it has asked, because others may be granted before it receives the answer.
+//! A grant may change its mode, for example from a writer's to a reader's. It has the new mode from the
+//! operation on: the client believes in a [`Hold`](crate::checker::Hold) of the new mode as soon as it has
+//! called downgrade, because others may be granted before it receives the answer.
 
 mod claims;
 mod inspections;
@@ -64,7 +66,7 @@ const ENSEMBLE: Profile = Profile {
 };
 
 thread_local! {
-    /// The settings read so far: there are few different ones.
+    /// A cache of parsed settings: there are few different ones.
     static READ: RefCell<Vec<(String, ZooKeeperSettings)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -135,7 +137,7 @@ pub static ZOOKEEPER_PLAIN: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = 
     ..ZOOKEEPER_MUTEX
 };
 
-/// The fair mutex where the servers' shortest session timeout becomes longer.
+/// The fair mutex, on servers whose shortest session timeout becomes longer.
 pub static ZOOKEEPER_TIMEOUTS: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-timeouts",
     longest: zookeeper::LONGER,
@@ -186,7 +188,7 @@ fn single(_client: Number, _seed: u64) -> String {
         .into()
 }
 
-/// The lock of ZooKeeper that is a single node.
+/// The single-node lock of ZooKeeper.
 pub static ZOOKEEPER_SINGLE: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-single",
     make: |client, crashes, seed| zookeeper(&single(client, seed), client, crashes, seed),
@@ -206,7 +208,7 @@ fn semaphore(_client: Number, seed: u64) -> String {
     )
 }
 
-/// A semaphore of ZooKeeper, of a few permits.
+/// A semaphore of ZooKeeper with a few permits.
 pub static ZOOKEEPER_SEMAPHORE: Machine<zookeeper::Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-semaphore",
     make: |client, crashes, seed| {
@@ -276,7 +278,7 @@ pub static REDIS_STRING: Machine<redis::Servers, Fencepost<Redis>> = Machine {
     on: PhantomData,
 };
 
-/// All of them.
+/// All machines.
 pub static ALL: &[&dyn Provable] = &[
     &ZOOKEEPER_MUTEX,
     &ZOOKEEPER_TIMEOUTS,
@@ -298,10 +300,10 @@ pub static ALL: &[&dyn Provable] = &[
     &REDIS_INSPECTION_OWNERS,
 ];
 
-/// The machine of that name.
+/// The machine with that name.
 ///
 /// # Errors
-/// If there is none: which there are, in words.
+/// If there is none: the error lists all names.
 pub fn named(name: &str) -> Result<&'static dyn Provable, String> {
     let found = ALL.iter().copied().find(|machine| machine.name() == name);
     found.ok_or_else(|| {

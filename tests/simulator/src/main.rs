@@ -27,13 +27,13 @@ enum What {
         /// How many seeds for each machine
         #[arg(long, default_value_t = 500_000)]
         seeds: u64,
-        /// The first of them
+        /// The first seed
         #[arg(long, default_value_t = 1)]
         first: u64,
-        /// One machine; all if it is left out
+        /// The machine; the default is all machines
         #[arg(long, value_parser = machines::named)]
         machine: Option<&'static dyn Provable>,
-        /// Only these faults, with commas between them (see list); all if it is left out
+        /// Only these faults, separated by commas (see list); the default is all faults
         #[arg(long, value_delimiter = ',')]
         faults: Option<Vec<String>>,
         /// The report to append to
@@ -42,45 +42,45 @@ enum What {
     },
     /// Show the run of a seed as a sequence diagram
     Story {
-        /// Which machine, or which of the gallery
+        /// The machine, or the mutant of the gallery
         name: String,
-        /// Which seed
+        /// The seed
         seed: u64,
-        /// The whole run, not only what a broken promise needs
+        /// Show the whole run, not only the part that a broken promise needs
         #[arg(long)]
         whole: bool,
-        /// The shortest run as a scenario, too, which can be kept in scenarios/
+        /// Also print the shortest run as a scenario, for scenarios/
         #[arg(long)]
         steps: bool,
     },
-    /// Show a run that is written down
+    /// Show a run from a file
     Scenario {
-        /// Its file, of scenarios/
+        /// The file, such as one of scenarios/
         file: std::path::PathBuf,
-        /// Take away every step that its broken promise does not need, and write the file anew
+        /// Remove every step that its broken promise does not need, and write the file again
         #[arg(long)]
         shrink: bool,
     },
-    /// Write down the inputs of one client of a run, as a transcript that every language replays
+    /// Print the inputs of one client of a run, as a transcript that every language replays
     Transcript {
-        /// Which machine
+        /// The machine
         #[arg(value_parser = machines::named)]
         name: &'static dyn Provable,
-        /// Which seed
+        /// The seed
         seed: u64,
-        /// Which client, from 0
+        /// The client, from 0
         #[arg(default_value_t = 0)]
         client: u8,
     },
     /// Show every mutant of the gallery with the shortest run that breaks its promise
     Gallery {
-        /// One of them; all if it is left out
+        /// The mutant; the default is all mutants
         name: Option<String>,
-        /// How many seeds may be tried
+        /// The most seeds to try
         #[arg(long, default_value_t = 20_000)]
         seeds: u64,
     },
-    /// List the machines, the mutants, and what can go wrong
+    /// List the machines, the mutants and the faults
     List,
 }
 

@@ -1,4 +1,4 @@
-//! Steps as people write and read them.
+//! The notation of steps.
 //!
 //! ```text
 //! A acquire-within 500000      an operation, with its microseconds
@@ -12,7 +12,7 @@
 //! server cut-off 1             a fault of the servers
 //! ```
 //!
-//! A number that is left out is 0.
+//! An omitted number is 0.
 
 use core::{fmt, str::FromStr};
 
@@ -22,10 +22,10 @@ use crate::{
     world::FORGETS,
 };
 
-/// The word behind a reconnect that forgets.
+/// The word after a reconnect that forgets.
 const FORGETTING: &str = "forgetting";
 
-/// Why a line is no step.
+/// The error of a line that is no step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no step")]
 pub struct NoStep(String);
@@ -77,7 +77,7 @@ fn read(text: &str) -> Option<Step> {
     let first = words.next()?;
     let mut rest: Vec<&str> = words.collect();
     let forgetting = rest.pop_if(|last| *last == FORGETTING).is_some();
-    // All but the first word are a name and a number, or a number alone.
+    // After the first word come a name and a number, or only a number.
     let number = rest.last().and_then(|last| last.parse::<u32>().ok());
     if number.is_some() {
         rest.pop();

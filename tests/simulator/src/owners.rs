@@ -1,10 +1,11 @@
-//! A client whose owner acquires twice: two holds of one grant, shown to the world as one.
+//! A client whose owner acquires twice: two holds of one grant, which the world sees as one.
 //!
-//! The second hold joins as soon as the first one is granted. The world gets the events of the first hold, and the second hold has to get the
-//! same ones. The grant ends when both holds have ended. The bits of the seed choose the order in which the holds end, and whether the second
-//! one only reads.
+//! The second hold joins as soon as the first one is granted. The world gets the events of the first hold,
+//! and the second hold must get the same ones. The grant ends when both holds have ended. The bits of the
+//! seed choose the order in which the holds end, and whether the second one only reads.
 //!
-//! When the application extends the grant, the second hold is released and joins again: the world still believes in the grant meanwhile.
+//! When the application extends the grant, the second hold is released and joins again. The grant stays held
+//! for the world meanwhile.
 
 use fencepost_core::{
     AcquireTimeout, CommandId, ContenderId, Event, Grant, Instant, Intent, Key, Misuse, Outcome, Output,
@@ -27,12 +28,12 @@ pub struct Owner<F: Family> {
     owed: Vec<Event>,
     /// Which hold is released first.
     first_to_go: usize,
-    /// Whether the other hold is released only when that release is over.
+    /// Whether the other hold is released only after that release has ended.
     in_turn: bool,
-    /// The hold to be released in its turn.
+    /// The hold to release next.
     next_to_go: Option<usize>,
     mode: Mode,
-    /// Whether the second hold is a writer's, too.
+    /// Whether the second hold is also a writer.
     both_write: bool,
     /// Whether the grant has become a reader's.
     downgraded: bool,
@@ -45,7 +46,8 @@ pub struct Owner<F: Family> {
 }
 
 impl<F: Family> Owner<F> {
-    /// Two keys, with settings that name the same owner. The second one's may be those of the reader of the same lock.
+    /// Two keys, with settings of the same owner. The second key may have the settings of the reader of the
+    /// same lock.
     ///
     /// # Panics
     /// Never: a new hub is open.
@@ -78,7 +80,7 @@ impl<F: Family> Owner<F> {
         }
     }
 
-    /// The same, whose grants are of that kind.
+    /// The same, whose grants have that mode.
     #[must_use]
     pub fn granting(self, mode: Mode, both_write: bool) -> Self {
         Self {
@@ -112,7 +114,7 @@ impl<F: Family> Owner<F> {
         );
     }
 
-    /// Both holds become readers. The machine asks the server when the last one does.
+    /// Both holds become readers. The machine sends the request when the last one does.
     fn downgrade(&mut self) -> Result<(), Misuse> {
         self.hub.intent(self.now, self.keys[0], Intent::Downgrade)?;
         self.downgraded = true;
@@ -150,7 +152,7 @@ impl<F: Family> Owner<F> {
         }
     }
 
-    /// Takes an event of a hold; returns the event for the world.
+    /// Handles an event of a hold, and returns the event for the world.
     fn on_event(&mut self, hold: usize, event: Event) -> Option<Event> {
         match &event {
             Event::Acquired { grant } if hold == 0 => {

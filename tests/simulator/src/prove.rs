@@ -21,11 +21,11 @@ use crate::{
 /// A broken promise, with the run that shows it.
 #[derive(Clone, Debug)]
 pub struct Counterexample {
-    /// Which machine.
+    /// The machine.
     pub machine: &'static str,
-    /// Which seed gives the run.
+    /// The seed of the run.
     pub seed: u64,
-    /// What was broken, in the shortest run.
+    /// The broken promise in the shortest run.
     pub violation: Violation,
     /// The shortest run that breaks it.
     pub run: Run,
@@ -53,20 +53,20 @@ impl fmt::Display for Counterexample {
 /// The result of many runs.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
-    /// How many runs.
+    /// The number of runs.
     pub runs: u64,
-    /// What has happened in them.
+    /// The counts of events in them.
     pub seen: Seen,
     /// The first broken promise.
     pub counterexample: Option<Counterexample>,
 }
 
-/// Why there is no transcript.
+/// The reason why there is no transcript.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Uncut(pub String);
 
-/// A machine, whatever it runs on.
+/// A machine on any backend.
 pub trait Provable: Debug + Send + Sync {
     /// Its name.
     fn name(&self) -> &'static str;
@@ -77,14 +77,14 @@ pub trait Provable: Debug + Send + Sync {
     /// The inputs of one client in the run of a seed, up to its first crash, as a transcript that every language replays.
     ///
     /// # Errors
-    /// [`Uncut`] for a lock that is none of fencepost's, and for a client that the run does not have.
+    /// [`Uncut`] for a lock that is not one of fencepost, and for a client that the run does not have.
     fn cut(&self, seed: u64, client: Number) -> Result<String, Uncut>;
-    /// Runs a scenario: returns its story, what was seen in it, and the promise that it has broken, if any.
+    /// Runs a scenario. Returns its story, its counts of events, and the promise that it has broken, if any.
     ///
     /// # Errors
     /// A line that is no step.
     fn walk(&self, scenario: &Scenario) -> Result<(Story, Verdict), NoStep>;
-    /// The same run with no step that breaking the same promise does not need; nothing if it breaks none.
+    /// The same run with only the steps that break the same promise; nothing if it breaks none.
     ///
     /// # Errors
     /// A line that is no step.

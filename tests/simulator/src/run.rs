@@ -1,4 +1,4 @@
-//! Runs: by seed, and again from their steps.
+//! Runs: by seed, and repeated from their steps.
 
 use core::time::Duration;
 use std::{cell::Cell, panic, sync::Once};
@@ -13,20 +13,21 @@ use crate::{
     world::{Setup, World},
 };
 
-/// A kind of lock to be proved: how it is made, and what it can meet.
+/// A kind of lock to test: a function that makes it, and its possible faults.
 #[derive(Debug)]
 pub struct Machine<B, S> {
     /// The name in reports and on the command line.
     pub name: &'static str,
-    /// Makes the lock of a client: its number, how many processes it has had, the run's seed.
+    /// Makes the lock of a client, from its number, the number of its earlier processes, and the run's seed.
     pub make: fn(Number, u8, u64) -> S,
-    /// The settings of a client's machine in the run of a seed, as they stand in transcripts; nothing for locks that are none of fencepost's.
+    /// The settings of a client's machine in the run of a seed, in the form of transcripts; nothing for locks
+    /// that are not fencepost's.
     pub settings: Option<fn(Number, u64) -> String>,
     /// Whether waiters are granted in their order.
     pub fair: bool,
     /// The longest lease or session.
     pub longest: Duration,
-    /// The faults that it can meet.
+    /// The possible faults.
     pub profile: Profile,
     /// The servers.
     pub on: core::marker::PhantomData<fn() -> B>,
@@ -50,11 +51,11 @@ impl<B, S> Machine<B, S> {
 /// One run: everything that is needed to repeat it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// How its world begins.
+    /// The beginning of its world.
     pub setup: Setup,
     /// The seed of the machines' own jitter.
     pub seed: u64,
-    /// What happens.
+    /// Its steps.
     pub steps: Vec<Step>,
     /// Whether the recovery phase grants every waiter its lock before all is closed.
     pub grants_all: bool,
@@ -63,13 +64,13 @@ pub struct Run {
 /// The result of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// What has happened in it.
+    /// The counts of its events.
     pub seen: Seen,
     /// The first broken promise.
     pub violation: Option<Violation>,
 }
 
-/// How many steps a random run tries. About half of them change nothing where they come, and many are confirmations.
+/// How many steps a random run tries. About half of them change nothing, and many are confirmations.
 pub const STEPS: u32 = 1200;
 
 /// The run of a seed.
@@ -144,7 +145,7 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs something; a panic in it is a broken promise, too.
+/// Calls `run`; a panic in it is also a broken promise.
 fn caught(run: impl FnOnce() -> Verdict) -> Verdict {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

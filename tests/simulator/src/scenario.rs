@@ -19,22 +19,22 @@ pub struct Scenario {
     pub guards: String,
     /// The deletion that it detects, by its name in `tests/deletions`.
     pub detects: String,
-    /// What happens, and what goes wrong without the check.
+    /// The events, and the failure without the check.
     pub why: String,
-    /// How often at least these events have to be seen on the unchanged machine: the names are those of [`Seen`].
+    /// The least number of these events on the unchanged machine, by their names in [`Seen`].
     pub reaches: BTreeMap<String, u64>,
     /// The lines of its story at which the check decides, in this order, with others between them ([`Story::lines`](crate::story::Story::lines)).
     /// `...` stands for any text.
     pub decides: Vec<String>,
-    /// The seed of the machines' own jitter, and of what they contend for.
+    /// The seed of the machines' jitter, and of the kinds of their locks.
     pub seed: u64,
-    /// How much faster than the server's each client's clock runs, in thousandths; there are as many clients.
+    /// For each client, how much faster its clock runs than the server's, in thousandths.
     pub drifts: Vec<i8>,
-    /// How many servers there are.
+    /// The number of servers.
     pub servers: u8,
     /// Whether the recovery phase grants every waiter its lock before all is closed.
     pub grants_all: bool,
-    /// What happens, as [`notation`](crate::notation) has it.
+    /// The steps, in the form of [`notation`](crate::notation).
     pub steps: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl Scenario {
     /// Reads a file.
     ///
     /// # Errors
-    /// What is wrong with it, in words.
+    /// A text that describes the fault of the file.
     pub fn read(path: &Path) -> Result<Self, String> {
         let of = |error: &dyn core::fmt::Display| format!("{}: {error}", path.display());
         let text = std::fs::read_to_string(path).map_err(|error| of(&error))?;
@@ -67,13 +67,13 @@ impl Scenario {
         }
     }
 
-    /// From now on, it has to reach everything that was seen in this run.
+    /// Requires that later runs reach at least the counts of this run.
     pub fn has_reached(&mut self, seen: &Seen) {
         let reached = seen.all().filter(|(_, often)| *often > 0);
         self.reaches = reached.map(|(what, often)| (what.into(), often)).collect();
     }
 
-    /// Its text as it stands in a file.
+    /// Its text for a file.
     ///
     /// # Errors
     /// Never: everything in it can be written.
@@ -83,7 +83,7 @@ impl Scenario {
         Ok(text)
     }
 
-    /// What it has to reach, and has not reached in a run in which this was seen.
+    /// The counts that it must reach, and has not reached in a run with these counts.
     #[must_use]
     pub fn missed(&self, seen: &Seen) -> Vec<String> {
         let often = |what: &str| seen.all().find(|(name, _)| *name == what).map(|(_, often)| often);
@@ -94,7 +94,7 @@ impl Scenario {
             .collect()
     }
 
-    /// The first line at which the check decides that does not come in a story of it, if any.
+    /// The first line of `decides` that is missing in a story of it, if any.
     #[must_use]
     pub fn undecided(&self, story: &[String]) -> Option<&str> {
         let mut story = story.iter();

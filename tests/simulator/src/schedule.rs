@@ -1,4 +1,4 @@
-//! A random schedule of steps and faults, by seed: how a world begins, and what happens next in it.
+//! A random schedule of steps and faults, by seed: the beginning of a world, and its next steps.
 
 use crate::{
     chance::Chance,
@@ -7,7 +7,8 @@ use crate::{
     world::{FORGETS, Setup, Traffic},
 };
 
-/// The schedule of one run. The faults that it may meet are chosen for each run, so that some runs have one kind of fault and some have all.
+/// The schedule of one run. Each run has its own choice of faults, so that some runs have one kind of fault
+/// and some have all.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     chance: Chance,
@@ -15,26 +16,27 @@ pub struct Schedule {
     servers: u8,
     client_faults: Vec<ClientFault>,
     server_faults: Vec<ServerFault>,
-    /// How often, in a thousand steps, there is a fault.
+    /// The number of faults in a thousand steps.
     bad: u32,
     /// How often, in a thousand steps, a long time passes.
     slow: u32,
-    /// Whether messages on their way come before anything else. Otherwise they take a while, and much happens in between.
+    /// Whether pending messages arrive before any other step. Otherwise they take a while, and other steps
+    /// happen in between.
     brisk: bool,
-    /// How often, in a hundred, the first message goes first, where nothing keeps the order.
+    /// How often, in a hundred, the first message arrives first, if the order is not fixed.
     in_order: u32,
 }
 
 /// The profile of a kind of machine: which faults its runs can have.
 #[derive(Clone, Copy, Debug)]
 pub struct Profile {
-    /// The most servers there are.
+    /// The largest number of servers.
     pub servers: u8,
     /// A long time, compared with its leases, in microseconds.
     pub long: u32,
-    /// What can go wrong on its servers.
+    /// The faults of its servers.
     pub server_faults: &'static [ServerFault],
-    /// Whether clocks may differ: where grants are leases that another clock counts.
+    /// Whether clocks may differ: if grants are leases on another clock.
     pub drifts: bool,
     /// Whether a lock's name on the server does not identify its owner: see [`Setup::nameless`].
     pub nameless: bool,
@@ -54,7 +56,7 @@ const CLIENT_FAULTS: [ClientFault; 10] = [
 ];
 
 impl Schedule {
-    /// The schedule of one run, and how its world begins.
+    /// The schedule of one run, and the beginning of its world.
     #[must_use]
     pub fn new(
         seed: u64,
@@ -79,12 +81,13 @@ impl Schedule {
             .into_iter()
             .filter(|fault| chance.percent(60) && faults.allow(fault.name()))
             .collect();
-        // After an operator or a loss of data, the checker can demand less: most runs have neither.
+        // After a fault by an operator or a loss of data, the checker can check less, so most runs have
+        // neither.
         let server_faults = profile.server_faults.iter().copied().filter(|fault| {
             let often = match fault {
                 ServerFault::Operator(_) => 15,
                 ServerFault::FailOver | ServerFault::Restart => 20,
-                // They last until they are over.
+                // These conditions last until they end.
                 ServerFault::Full
                 | ServerFault::NoDisk
                 | ServerFault::FewReplicas
@@ -121,7 +124,7 @@ impl Schedule {
         self.chance.percent(60)
     }
 
-    /// A step that may happen next. `traffic` returns what is on its way to and from a client.
+    /// A step that may happen next. `traffic` returns the pending messages of a client.
     pub fn next(&mut self, long: u32, traffic: impl Fn(Number) -> Traffic) -> Step {
         let client = self.client();
         let dice = self.chance.below(1000);
@@ -156,7 +159,7 @@ impl Schedule {
         u8::try_from(self.chance.below(self.clients.into())).unwrap_or_default()
     }
 
-    /// Mostly the first; in some runs mostly another one, which overtakes it.
+    /// Mostly the first message; in some runs mostly another one, which overtakes it.
     fn nth(&mut self) -> u8 {
         if self.chance.percent(self.in_order) {
             0

@@ -10,7 +10,7 @@ use core::{
 };
 use std::sync::Arc;
 
-/// A value that its copies share. Writing to one copy leaves the others as they are.
+/// A value that its copies share. A write to one copy does not change the others.
 #[derive(Clone, Debug)]
 pub(crate) struct Shared<T>(Arc<Part<T>>);
 
@@ -23,7 +23,7 @@ struct Part<T> {
 
 const UNKNOWN: u64 = 0;
 
-/// The same in every run: a state's hash chooses which of two equally short counterexamples is found.
+/// The same in every run, because a state's hash decides which of two equally short counterexamples is found.
 const HASHES: ahash::RandomState = ahash::RandomState::with_seeds(1, 2, 3, 4);
 
 impl<T> Shared<T> {

@@ -6,10 +6,10 @@ use crate::{
     run::{Machine, Run, again},
 };
 
-/// No more runs than this are tried.
+/// The largest number of runs.
 const MOST_TRIALS: u32 = 20_000;
 
-/// Removes every step that is not needed to break the promise.
+/// Removes every step that breaking the promise does not need.
 #[must_use]
 pub fn shrink<B: Backend, S: Subject<B>>(machine: &Machine<B, S>, run: &Run, property: Property) -> Run {
     let breaks = |candidate: &Run| {

@@ -14,17 +14,17 @@ use crate::{
     world::World,
 };
 
-/// What machines have done, by the name of their table.
+/// The transitions of machines, by the name of their table.
 #[derive(Clone, Debug, Default)]
 pub struct Transitions(BTreeMap<&'static str, Made>);
 
-/// What machines with one table have done.
+/// The transitions of machines with the same table.
 #[derive(Clone, Debug)]
 struct Made {
     table: Vec<String>,
     /// A bit for each transition of the table that has happened.
     bits: u64,
-    /// What has happened and is not in the table.
+    /// Transitions that are not in the table.
     strays: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl Observer for Transitions {
 }
 
 impl Transitions {
-    /// Adds what others have done.
+    /// Adds the transitions of other machines.
     pub fn add(&mut self, others: Self) {
         for (machine, made) in others.0 {
             if let Some(known) = self.0.get_mut(machine) {
@@ -72,7 +72,7 @@ impl Transitions {
         }
     }
 
-    /// What has happened in any machine, and is not in its table.
+    /// Transitions of any machine that are not in its table.
     #[must_use]
     pub fn strays(&self) -> Vec<String> {
         let each = |(machine, made): (&&str, &Made)| {
@@ -82,7 +82,7 @@ impl Transitions {
         self.0.iter().flat_map(each).collect()
     }
 
-    /// What is in a machine's table, and has not happened.
+    /// Transitions in a machine's table that have not happened.
     #[must_use]
     pub fn missing(&self, machine: &str) -> Vec<String> {
         let Some(made) = self.0.get(machine) else {
@@ -96,7 +96,7 @@ impl Transitions {
     }
 }
 
-/// What the machines do in the runs of these seeds.
+/// The transitions of the machines in the runs of these seeds.
 #[must_use]
 pub fn in_runs<B: Backend, S: Subject<B>>(machine: &Machine<B, S>, seeds: Range<u64>) -> Transitions {
     let mut seen = Transitions::default();

@@ -1,4 +1,4 @@
-//! A run as a sequence diagram, for people.
+//! A run as a sequence diagram, for readers.
 //!
 //! ```text
 //!     ms   A     B     server  resource
@@ -19,7 +19,7 @@ use crate::{
     world::BEGINNING,
 };
 
-/// Writes a run down as a diagram.
+/// Writes a run as a diagram.
 #[derive(Clone, Debug)]
 pub struct Story {
     clients: usize,
@@ -34,7 +34,7 @@ pub struct Story {
 const LANE: usize = 6;
 
 impl Story {
-    /// A story of so many clients.
+    /// A story of `clients` clients.
     #[must_use]
     pub fn new(clients: usize) -> Self {
         let mut text = String::from("       ms  ");
@@ -56,7 +56,7 @@ impl Story {
         &self.text
     }
 
-    /// What has happened, line by line: `A > sync` is asked by A, `A < done` is an answer or a notice to A.
+    /// The story line by line: `A > sync` is a request by A, `A < done` is an answer or a notice to A.
     #[must_use]
     pub fn lines(&self) -> &[String] {
         &self.lines

@@ -1,4 +1,4 @@
-//! A machine of fencepost in a hub of its own, as the thing under test.
+//! A machine of fencepost in its own hub, as the lock under test.
 
 use fencepost_core::{
     CommandId, ContenderId, Event, Instant, Intent, Key, Misuse, Outcome, Output,
@@ -45,7 +45,7 @@ impl<F: Family> Fencepost<F> {
         }
     }
 
-    /// The same machine, whose grants are of that kind.
+    /// The same machine, whose grants have that mode.
     #[must_use]
     pub fn granting(self, mode: Mode) -> Self {
         Self { mode, ..self }

@@ -1,4 +1,4 @@
-//! The trace of a run, for people and for transcripts. Without one, nothing is written.
+//! The trace of a run, for stories and for transcripts. Without a trace, nothing is recorded.
 
 use fencepost_core::{CommandId, Instant, Intent, Outcome};
 
@@ -7,7 +7,7 @@ use crate::{
     step::Number,
 };
 
-/// What takes part in a run.
+/// A participant of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Actor {
     /// A client.
@@ -25,9 +25,9 @@ pub enum Act {
     Arrow(Actor, Actor),
     /// An event of one actor.
     Point(Actor),
-    /// A message on its way is lost.
+    /// A pending message is lost.
     Lost(Actor),
-    /// Time goes by.
+    /// Time passes.
     Pause,
 }
 
@@ -42,17 +42,17 @@ pub enum Input<B: Backend> {
     Notice(NoticeOf<B>),
     /// A look at the clock.
     Timeout,
-    /// The end of everything.
+    /// The shutdown.
     Shutdown,
 }
 
-/// Writes a run down.
+/// Records a run.
 pub trait Trace<B: Backend> {
     /// Something has happened.
     fn act(&mut self, _now: Instant, _act: Act, _text: impl FnOnce() -> String) {}
-    /// A client's machine was given something, at its own time.
+    /// A client's machine got an input, at its own time.
     fn input(&mut self, _client: Number, _local: Instant, _input: impl FnOnce() -> Input<B>) {}
-    /// A client's process has ended, and another one has begun.
+    /// A client's process has ended, and another one has started.
     fn anew(&mut self, _client: Number) {}
 }
 

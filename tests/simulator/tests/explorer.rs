@@ -1,6 +1,6 @@
 //! All interleavings of small cases. The tests assert the numbers of states, because a case with fewer states proves less.
 //!
-//! `make matrix` searches the largest cases, too: each takes more than half a minute of processor time.
+//! `make matrix` also searches the largest cases: each takes more than half a minute of processor time.
 
 use fencepost_simulator::{
     backend::{Backend, Subject},
@@ -40,7 +40,7 @@ const TWO: Case = Case {
     seed: KAZOO,
 };
 
-/// Kazoo's layout where there are two; a writer, then readers.
+/// Kazoo's layout if there are two layouts; a writer, then readers.
 const KAZOO: u64 = 7;
 
 /// The same in Curator's.
@@ -107,7 +107,7 @@ fn read_write_three_without_a_fault() {
     explored(&machines::ZOOKEEPER_READ_WRITE, several(3, true), 341_541);
 }
 
-/// What comes first, second and third, in Curator's layout.
+/// Read/write cases by the order of the three contenders, in Curator's layout.
 fn read_write_three_in(orders: &[(u64, usize)]) {
     for (seed, states) in orders {
         let case = Case {
@@ -261,7 +261,7 @@ fn zookeeper_claims_two_with_one_fault() {
     explored(&machines::ZOOKEEPER_CLAIM, TWO_BRIEFLY, 1_148_215);
 }
 
-/// What is inspected, and what is done to the contender that was found. The third client contends, too.
+/// The inspected lock, and the task for the found contender. The third client also contends.
 const fn inspected(kind: u64, turn: u64) -> u64 {
     CURATOR | kind << 6 | 1 << 8 | 1 << 9 | turn << 10
 }

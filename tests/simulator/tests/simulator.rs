@@ -1,6 +1,7 @@
-//! Every machine under the schedules of a fixed budget of seeds; and every mutant is detected.
+//! Runs every machine with a fixed number of seeds, and checks that every mutant is detected.
 //!
-//! `FENCEPOST_SEED` begins with another seed, `FENCEPOST_CASES` takes another number of them, `FENCEPOST_MACHINE` takes one machine alone.
+//! `FENCEPOST_SEED` sets the first seed, `FENCEPOST_CASES` the number of seeds, and `FENCEPOST_MACHINE`
+//! selects one machine.
 
 use std::{
     ops::Range,
@@ -41,7 +42,7 @@ fn proved(machine: &dyn Provable, cases: u64) -> Report {
     report
 }
 
-/// What has to be seen in a thousand runs: schedules without rare events prove nothing about rare events.
+/// The least counts in a thousand runs: schedules without rare events prove nothing about rare events.
 const OFTEN_ENOUGH: [(&str, u64); 6] = [
     ("granted", 1500),
     ("lost grants", 125),
@@ -51,10 +52,10 @@ const OFTEN_ENOUGH: [(&str, u64); 6] = [
     ("cancelled grants", 50),
 ];
 
-/// The same where some clients inspect.
+/// The same if some clients inspect.
 const INSPECTED_OFTEN_ENOUGH: [(&str, u64); 2] = [("inspections found", 5000), ("broken contenders", 300)];
 
-/// The same where inspections can request a revocation.
+/// The same if inspections can request a revocation.
 const REVOKED_OFTEN_ENOUGH: [(&str, u64); 1] = [("revocation requests received", 60)];
 
 #[test]
@@ -69,7 +70,7 @@ fn every_machine_keeps_its_promises() {
         .iter()
         .filter(|machine| chosen(machine.name()))
         .collect();
-    // One thread a processor takes one machine after the other.
+    // One thread per processor runs one machine after the other.
     let next = AtomicUsize::new(0);
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|threads| {
@@ -93,7 +94,7 @@ fn keeps_its_promises(machine: &dyn Provable) {
         least.extend(REVOKED_OFTEN_ENOUGH);
     }
     for (what, in_a_thousand) in least {
-        // A permit's fence orders nothing, so the resource refuses none.
+        // Permits have no order, so the resource rejects no fence of a permit.
         if machine.name() == "zookeeper-semaphore" && what == "stale writes refused" {
             continue;
         }
@@ -121,8 +122,8 @@ fn keeps_its_promises(machine: &dyn Provable) {
 
 #[test]
 fn the_inputs_of_a_machine_are_a_transcript() {
-    // The operations of a client with an owner go to two keys, so they are no transcript of one machine. And the application of a
-    // claim leaves it by itself when it is lost.
+    // A client with an owner uses two keys, so its operations are no transcript of one machine. And the
+    // application of a claim leaves a lost claim by itself.
     let of_one_key = |machine: &&&dyn Provable| {
         !machine.name().ends_with("-owners") && !machine.name().ends_with("-claim")
     };
@@ -174,7 +175,7 @@ fn the_same_locks_without_the_mistake_pass() {
     proved(&gallery::CORRECT_INSPECTION, 3000);
 }
 
-/// A mutex whose mode allows other holders beside it, although it excludes them.
+/// A mutex whose mode allows other holders at the same time, although it excludes them.
 const fn exclusive_but(
     name: &'static str,
     make: fn(u8, u8, u64) -> Fencepost<fencepost_core::zookeeper::ZooKeeper>,
@@ -195,7 +196,7 @@ fn a_lock_that_refuses_a_compatible_holder_is_detected() {
         let found = counterexample.map(|counterexample| counterexample.violation.property);
         assert_eq!(found, Some(Property::L1), "{}", machine.name);
     }
-    // A semaphore of one permit excludes as a mutex does.
+    // A semaphore with one permit excludes others like a mutex.
     let one = exclusive_but("one-permit", |client, crashes, seed| {
         (machines::ZOOKEEPER_MUTEX.make)(client, crashes, seed).granting(Mode::Permit(1))
     });

@@ -1,4 +1,5 @@
-//! Every machine makes exactly the transitions of its state table: no other, and each of them. The explorer's small cases and runs by seed show it.
+//! Every machine makes exactly the transitions of its state table. The tests use the explorer's small cases
+//! and runs by seed.
 
 use std::sync::LazyLock;
 
@@ -20,13 +21,13 @@ const TWO: Case = Case {
     seed: 6,
 };
 
-/// The same with one fault anywhere.
+/// The same with one fault at any step.
 const FAULTY: Case = Case { faults: 1, ..TWO };
 
 /// The runs of each machine.
 const SEEDS: core::ops::Range<u64> = 0..1000;
 
-/// What machines do in a case, and in runs.
+/// The transitions of machines in a case, and in runs.
 macro_rules! seen {
     ($($machine:ident in $case:expr),+ $(,)?) => {{
         let mut seen = Transitions::default();
@@ -38,7 +39,7 @@ macro_rules! seen {
     }};
 }
 
-/// What is in a table, and does not happen in the simulator; and why.
+/// Transitions in a table that do not happen in the simulator, with the reason.
 const UNSEEN: [(&str, &str); 5] = [
     ("session-lease: Probing -> Absent", NO_LOGIN),
     ("session-lease: Resting -> Absent", NO_LOGIN),
@@ -69,7 +70,7 @@ fn does_what_is_in_its_table(machine: &str, seen: &Transitions) {
     assert!(differences.is_empty(), "\n{}", differences.join("\n"));
 }
 
-/// What a mutex does: it shows the transitions of two tables.
+/// The transitions of a mutex, which belong to two tables.
 static MUTEX: LazyLock<Transitions> = LazyLock::new(|| seen! { ZOOKEEPER_MUTEX in FAULTY });
 
 #[test]
@@ -80,7 +81,7 @@ fn contender() {
         ZOOKEEPER_READ_WRITE in TWO,
         ZOOKEEPER_ELECTION in TWO,
         ZOOKEEPER_MIXTURE in TWO,
-        // Its places are contenders.
+        // The places of a multi-lock are contenders.
         ZOOKEEPER_MULTI_LOCK in TWO,
     };
     seen.add(MUTEX.clone());

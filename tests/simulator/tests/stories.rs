@@ -1,6 +1,8 @@
-//! The Redis model executes the text of the scripts under all conditions, and gives the answers that real servers have given.
+//! The Redis model executes the text of the scripts under all conditions, and must give the recorded answers
+//! of real servers.
 //!
-//! `tests/redis-servers/stories.jsonl` has the questions and the real servers' answers; the suite there records them.
+//! `tests/redis-servers/stories.jsonl` has the commands and the real servers' answers; the suite there
+//! records them.
 
 use std::path::{Path, PathBuf};
 
@@ -74,7 +76,7 @@ fn normal(error: &str) -> String {
             format!("{place}user_script:{number}{rest}")
         }
     });
-    // A number by itself is the line.
+    // A number alone is the line.
     let words = words.map(|word| match word.strip_suffix(':') {
         Some(line) if line.parse::<u32>().is_ok() => "N:".into(),
         _ => word,

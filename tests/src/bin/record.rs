@@ -1,5 +1,5 @@
-//! Records all cases below `tests/transcripts`; read the difference before you commit it. A case that fails
-//! is reported, and its file stays as it was.
+//! Records all cases below `tests/transcripts`; read the difference before you commit it. Reports a case that
+//! fails, and does not change its file.
 
 use std::{fs, panic, path::Path, process::ExitCode};
 

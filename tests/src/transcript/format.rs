@@ -3,7 +3,7 @@
 use fencepost_core::zookeeper::Stat;
 use serde::{Deserialize, Serialize};
 
-/// The first line: which hub, and why the case exists.
+/// The first line: the hub, and the reason for the case.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
@@ -107,7 +107,7 @@ pub enum Input {
     Reply {
         /// The command.
         id: u64,
-        /// What it answered.
+        /// The answer.
         #[serde(flatten)]
         reply: Reply,
     },
@@ -179,7 +179,7 @@ pub enum Reply {
         /// The transaction that last changed it, a decimal string. Without it, the node was never changed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mzxid: Option<String>,
-        /// The session it goes with, a decimal string.
+        /// The session that owns it, a decimal string.
         owner: String,
         /// How often it was changed.
         version: i32,
@@ -202,7 +202,7 @@ pub enum Reply {
         /// The protocol's code.
         code: i32,
     },
-    /// Redis: a value: nothing, a number, a text, or several; or an error.
+    /// Redis: a value (nil, a number, a text, or an array).
     Value {
         /// `null`, a number, a string, an array of these.
         #[serde(default)]
@@ -216,7 +216,7 @@ pub enum Reply {
 }
 
 impl Reply {
-    /// The reply with a node. Fields that have their default are left out.
+    /// The reply with a node. Omits fields with their default.
     #[must_use]
     pub fn data(session: String, data: String, stat: &Stat) -> Self {
         let unless = |known: bool, number: i64| (!known).then_some(number);

@@ -182,7 +182,7 @@ impl<'a> From<&'a Found> for Shown<'a> {
     }
 }
 
-/// What an application sees of a record.
+/// The fields of a record for an application.
 #[derive(Serialize)]
 struct ShownRecord<'a> {
     state: &'a str,

@@ -1,5 +1,5 @@
-//! The replayer: passes a transcript's inputs to the public hub and compares its outputs, line by line, to
-//! the byte.
+//! The replayer: passes a transcript's inputs to the public hub and compares its outputs, line by line, byte
+//! for byte.
 
 use core::time::Duration;
 
@@ -18,7 +18,7 @@ use super::{
     promise::promise,
 };
 
-/// A hub that takes input lines and gives output lines.
+/// A hub with input lines and output lines.
 #[derive(Debug)]
 pub struct Player {
     hub: Hub,
@@ -31,17 +31,17 @@ pub(super) type Failed = Box<dyn core::error::Error>;
 /// Replays a transcript.
 ///
 /// # Errors
-/// The difference, with the line's number, the promises that the case guards, and its purpose; or what cannot
-/// be read.
+/// The difference, with the line's number, the promises that the case guards, and its purpose; or a line that
+/// cannot be parsed.
 pub fn replay(text: &str) -> Result<(), String> {
     replayed(text, false)
 }
 
-/// Replays a transcript, and calls `handle_timeout` before each input for which no timer is due. Such a call changes
-/// nothing.
+/// Replays a transcript, and calls `handle_timeout` before each input, even if no timer is due. Such a call
+/// must change nothing.
 ///
 /// # Errors
-/// As of [`replay`].
+/// Like [`replay`].
 pub fn replay_with_early_timeouts(text: &str) -> Result<(), String> {
     replayed(text, true)
 }
@@ -97,7 +97,7 @@ impl Player {
     /// Passes one input to the hub and returns all outputs, up to the wait.
     ///
     /// # Errors
-    /// An input that cannot be read, or a misuse other than the one the step asks for.
+    /// An input that cannot be parsed, or another misuse than in the step.
     pub fn put(&mut self, step: &Step) -> Result<Vec<String>, Failed> {
         let misuse = self.input(step)?.err().map(|misuse| misuse.name());
         if misuse != step.misuse.as_deref() {
@@ -128,7 +128,7 @@ impl Player {
         }
     }
 
-    /// Reports a time at which no timer is due, if it is one.
+    /// Calls `handle_timeout`, if no timer is due at this time.
     fn early_timeout(&mut self, at: u64) -> Result<(), Failed> {
         let now = Instant::from_micros(at);
         let Some((until, wait)) = self.wait.take() else {
@@ -144,7 +144,7 @@ impl Player {
         Ok(())
     }
 
-    /// How many machines are left.
+    /// How many machines the hub still has.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.hub.pending()

@@ -1,4 +1,4 @@
-//! What a case guards: the promises by their short names, the same for the replayers of all languages.
+//! The promises that cases guard, by their short names, which the replayers of all languages share.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 

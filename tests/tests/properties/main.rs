@@ -1,7 +1,9 @@
-//! Any inputs in any order: what a hub promises whatever a driver does. The promises are listed and checked in `tests/fuzz`.
+//! Any inputs in any order: a hub's promises must hold with any driver. `tests/fuzz` lists and checks the
+//! promises.
 //!
-//! Random bytes tell stories here, and so do the bytes of the corpus, each of which reaches something that no shorter one does. The seed is
-//! printed; `FENCEPOST_SEED` takes another one, `FENCEPOST_CASES` another number of cases.
+//! The inputs come from random bytes, and from the corpus, in which each file reaches a state that no shorter
+//! file reaches. The test prints the seed; `FENCEPOST_SEED` sets another one, `FENCEPOST_CASES` another
+//! number of cases.
 
 mod stories;
 
@@ -31,7 +33,7 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().unwrap())
 }
 
-/// Puts random bytes in.
+/// Calls `put` with random bytes.
 fn check(what: &str, longest: usize, put: impl Fn(&[u8])) {
     let seed = number("FENCEPOST_SEED", SEED);
     let cases = u32::try_from(number("FENCEPOST_CASES", CASES.into())).unwrap();

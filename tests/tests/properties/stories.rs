@@ -1,5 +1,5 @@
-//! Transcripts played wrongly: lines left out, played twice or too late, with other numbers, with broken bytes. They
-//! reach what random bytes seldom do, and their form is read on the way.
+//! Transcripts played wrongly: lines left out, played twice or too late, with other numbers, with broken
+//! bytes. They reach states that random bytes rarely reach, and also test the parser.
 
 use std::{collections::BTreeSet, fs, path::Path};
 
@@ -8,10 +8,10 @@ use fencepost_tests::{
     transcript::{Header, Player, Step},
 };
 
-/// How many lines one input may bring out: more than any transcript has.
+/// The most lines that one input may cause: more than in any transcript.
 const MOST_LINES: usize = 200;
 
-/// The transcripts: of each the header and the lines that are put in.
+/// The transcripts: the header and the input lines of each.
 pub(crate) struct Stories(Vec<(Header, Vec<String>)>);
 
 impl Stories {
@@ -30,7 +30,7 @@ impl Stories {
         Self(stories.collect())
     }
 
-    /// Plays one of them, with the changes that the bytes choose.
+    /// Plays one of the transcripts, with the changes that the bytes choose.
     pub(crate) fn tell_wrongly(&self, bytes: &[u8]) {
         let mut bytes = bytes.iter().copied();
         let mut next = || bytes.next().unwrap_or(u8::MAX);
@@ -63,7 +63,8 @@ impl Stories {
     }
 }
 
-/// Puts a line in, if it can be read. What it says then is not compared: that it says it is enough.
+/// Passes a line to the player, if it can be parsed. Does not compare the output: the test only checks that
+/// the player ends.
 fn put(player: &mut Player, line: &[u8], times: u32) {
     if let Ok(step) = serde_json::from_slice::<Step>(line) {
         for _ in 0..times {

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use cbindgen::{Builder, Config};
 
-/// Writes the header of the crate in `folder`, after its `cbindgen.toml`.
+/// Writes the header of the crate in `folder`, according to its `cbindgen.toml`.
 ///
 /// # Errors
-/// What is wrong with the crate, its `cbindgen.toml` or the output, as text.
+/// A text that describes the fault of the crate, its `cbindgen.toml` or the output.
 pub(crate) fn write(folder: &Path, header: &Path) -> Result<String, String> {
     let config = folder.join("cbindgen.toml");
     let config = Config::from_file(&config).map_err(|error| format!("{}: {error}", config.display()))?;

@@ -1,5 +1,6 @@
-//! Builds what lies between Rust and another language. A small tool on the generators' libraries: their commands take minutes to
-//! install and have to be of the exact version of the library that a crate was built with; here Cargo.lock sees to that.
+//! Generates the code between Rust and other languages. This tool uses the generators' libraries, because
+//! their commands take minutes to install and must have exactly the version of the library in a crate. Here,
+//! Cargo.lock ensures this.
 
 mod header;
 mod options;

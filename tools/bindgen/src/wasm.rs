@@ -4,11 +4,12 @@ use std::path::Path;
 
 use wasm_bindgen_cli_support::Bindgen;
 
-/// Writes `NAME.js` and `NAME_bg.wasm` for the module `NAME.wasm`. One glue serves every runtime: it loads nothing by itself. Its types are
-/// written by hand, more precisely than they would be here.
+/// Writes `NAME.js` and `NAME_bg.wasm` for the module `NAME.wasm`. The same glue works in every runtime,
+/// because it loads nothing by itself. Its types are hand-written, because the generated ones are less
+/// precise.
 ///
 /// # Errors
-/// What is wrong with the module or the folder, as text.
+/// A text that describes the fault of the module or the folder.
 pub(crate) fn glue(module: &Path, folder: &Path) -> Result<String, String> {
     if !module.is_file() {
         return Err(format!("there is no file {}", module.display()));

@@ -1,4 +1,5 @@
-//! Keeps ZooKeeper sessions until its input ends, for `bench/python/sessions.py`. usage: sessions raw|idle|held URL NUMBER
+//! Keeps ZooKeeper sessions open until its input ends, for `bench/python/sessions.py`.
+//! usage: sessions raw|idle|held URL NUMBER
 
 use std::io::Write as _;
 
@@ -8,13 +9,13 @@ use zookeeper_client as raw;
 /// Any error ends the program.
 type Failed = Box<dyn core::error::Error + Send + Sync>;
 
-/// A session, and what keeps it busy.
+/// A session, and the object that keeps it open.
 enum Session {
-    /// The client library's own, which pings.
+    /// A session of the client library alone, which only pings.
     Raw(#[expect(dead_code, reason = "it is kept open")] raw::Client),
-    /// A client of ours without a lock.
+    /// A client of fencepost without a lock.
     Idle(Client),
-    /// A client of ours that holds a lock.
+    /// A client of fencepost that holds a lock.
     Held(Client, Grant),
 }
 

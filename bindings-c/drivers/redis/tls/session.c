@@ -79,7 +79,7 @@ static void *open_settings(const char *host, const char *ca, char *why, size_t s
     return settings;
 }
 
-/* The certificate has to be for this host. */
+/* Requires that the certificate is for this host. */
 static bool expect(SSL *session, const struct settings *settings) {
     if (settings->is_number)
         return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(session), settings->host) == 1;

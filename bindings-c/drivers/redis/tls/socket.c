@@ -1,4 +1,4 @@
-/* OpenSSL's own sockets write without MSG_NOSIGNAL. The signal of a closed socket would end the program. */
+/* OpenSSL's own sockets write without MSG_NOSIGNAL, so a closed socket would end the program by SIGPIPE. */
 #include "socket.h"
 
 #include <errno.h>

@@ -3,14 +3,14 @@
 
 #include "handles.h"
 
-/* How long an attempt to connect lasts at most: the library gives it up after this time. */
+/* The maximum duration of an attempt to connect: after this time, the library tries the next server. */
 static uint64_t longest_attempt(zhandle_t *handle) {
     return (uint64_t)zoo_recv_timeout(handle) * 1000u / 3 * 2;
 }
 
 /* The earliest time at which the session that the handle makes can have begun. `now` is a time before the handle was
- * read. If no handshake is in progress, the library has not sent its request, or only a moment ago: it changes its
- * state after it has sent the request. */
+ * read. If no handshake is in progress, the library has not sent its request, or has just sent it: it changes its state
+ * after it sends the request. */
 static uint64_t earliest_beginning(zhandle_t *handle, uint64_t now, int state) {
     uint64_t before = longest_attempt(handle);
 
@@ -19,8 +19,8 @@ static uint64_t earliest_beginning(zhandle_t *handle, uint64_t now, int state) {
     return now > before ? now - before : 0;
 }
 
-/* From here on, the watcher reports the session. Its earlier reports are missing, so this reads the state. A repeated
- * report does no harm. With the client's mutex. */
+/* Reads the state of the session, because the watcher reports only later changes. A repeated report does no harm. The
+ * caller holds the client's mutex. */
 static void look_at_session(struct driver *driver, fencepost_hub *hub, uint64_t now) {
     bool is_new = zoo_client_id(driver->handle)->client_id == 0;
     int state = zoo_state(driver->handle);
@@ -52,7 +52,7 @@ fencepost_result fencepost_zookeeper_attach(
     before = longest_attempt(handle);
     if ((result = client_make(driver, prefix, now > before ? now - before : 0)) != FENCEPOST_RESULT_OK)
         return result;
-    /* No report of the watcher can come in between. */
+    /* The mutex delays the reports of the watcher. */
     hub = fencepost_client_enter(driver->client);
     taken = !handle_take(driver);
     if (!taken)

@@ -1,4 +1,4 @@
-/* Watches the sockets of the library's threads, and ends them from outside. */
+/* Copies the sockets of the library's threads, so that the driver can end their connections. */
 #define _GNU_SOURCE
 #include "connection.h"
 
@@ -36,8 +36,8 @@ void connection_forget(struct driver *driver) {
 }
 
 /* The library's socket; -1 if it has none. This call also runs the library's timers, so the driver makes it only if
- * none of them is due. If the connection ends just before the call, this thread begins the library's next attempt in
- * place of the library's own thread. No other function of the library returns its socket. */
+ * none of them is due. If the connection ends just before the call, this thread begins the next attempt to connect,
+ * instead of the library's own thread. No other function of the library returns its socket. */
 static int socket_of(zhandle_t *handle) {
     int socket = -1, interest = 0;
     struct timeval left;
@@ -45,8 +45,8 @@ static int socket_of(zhandle_t *handle) {
     return zookeeper_interest(handle, &socket, &interest, &left) == ZOK ? socket : -1;
 }
 
-/* A copy of that socket. It stays open while the library's thread closes its own. If the library has the same socket
- * after the copy was made, the number belonged to no other file in between. */
+/* A copy of that socket. It stays open when the library's thread closes the socket. If the library has the same socket
+ * after the copy was made, the number did not belong to another file in between. */
 int connection_copy(zhandle_t *handle) {
     int socket = socket_of(handle), copy = socket < 0 ? -1 : fcntl(socket, F_DUPFD_CLOEXEC, 0);
 
@@ -79,8 +79,8 @@ void connection_changed(struct driver *driver) {
     server_current(driver->handle, connection->server);
 }
 
-/* The asynchronous function needs a completion. The synchronous one does not wait either, because `local` sends
- * nothing. */
+/* The asynchronous function needs a completion. The synchronous function does not wait here, because with `local` it
+ * sends nothing. */
 void connection_unwatch(zhandle_t *handle, const char *path, ZooWatcherType type, watcher_fn watcher, void *context) {
     zoo_remove_watches(handle, path, type, watcher, context, 1);
 }

@@ -19,7 +19,7 @@ static void reconnect(struct driver *driver, fencepost_hub *hub) {
     session_news(driver, hub, driver->handle, ZOO_CONNECTING_STATE);
 }
 
-/* Ends the present attempt to connect. */
+/* Ends the present attempt to connect, so that the library tries the next server. */
 static void end_attempt(struct driver *driver) {
     zhandle_t *handle = driver->handle;
     char server[SERVER_SIZE];
@@ -34,8 +34,9 @@ static void end_attempt(struct driver *driver) {
     close(copy);
 }
 
-/* The library waits for two thirds of the session timeout for a server that accepts a connection and does not answer.
- * At about that time, the library's own thread may end the attempt itself, so the driver does nothing then. */
+/* Limits the time of a handshake. By itself, the library waits for two thirds of the session timeout for a server that
+ * accepts a connection and does not reply. At about that time, the library's thread may end the attempt itself, so the
+ * driver does nothing then. */
 static void bound_handshake(struct driver *driver) {
     struct connection *connection = driver->connection;
     uint64_t now = fencepost_now(), session = (uint64_t)driver->timeout * 1000u;
@@ -49,7 +50,7 @@ static void bound_handshake(struct driver *driver) {
         end_attempt(driver);
     else
         zoo_cycle_next_server(
-            driver->handle); /* otherwise it would always try the same half of an even number of servers */
+            driver->handle); /* otherwise, with an even number of servers, it would only try every second server */
     connection->failures++;
     connection->answer_by = now + silence_limit(driver);
 }
@@ -87,7 +88,7 @@ static void end(void *self, bool silent) {
     if (driver->hosts == NULL)
         handle_give_back(driver);
     else if (driver->handle != NULL) {
-        /* Otherwise the library would wait for a silent server's answer to the end of the session. */
+        /* Otherwise the library would wait until a silent server replies to the end of the session. */
         if (silent && driver->connection->copy >= 0)
             shutdown(driver->connection->copy, SHUT_RDWR);
         connection_forget_copy(driver->connection);
@@ -98,7 +99,7 @@ static void end(void *self, bool silent) {
         record_close(driver->records);
 }
 
-/* How long the library waits for the server's answer to the end of a session. */
+/* How long the library waits for the server's reply to the end of a session. */
 #define CLOSE_TIME 1500000u
 
 const fencepost_driver driving = {

@@ -1,7 +1,8 @@
 /* How the library's threads enter the client. */
 #include "../internal.h"
 
-/* Locks the mutex of the client that a callback concerns. NULL, without the mutex, if there is none any more. */
+/* Returns the record of a callback, and locks the mutex of its client. If the record no longer exists, it returns NULL,
+ * and locks nothing. */
 struct record *record_enter(const void *context, fencepost_hub **hub) {
     fencepost_client *client;
     struct record *record = record_find(context, &client);
@@ -13,7 +14,8 @@ struct record *record_enter(const void *context, fencepost_hub **hub) {
         fencepost_client_unref(client);
         return NULL;
     }
-    /* The record may be gone after the wait for the mutex. It cannot be freed while the mutex is held. */
+    /* Another thread may have freed the record during the wait for the mutex. While this thread holds the mutex, no
+     * thread can free it. */
     record = record_find(context, NULL);
     if (record == NULL)
         record_leave(client);

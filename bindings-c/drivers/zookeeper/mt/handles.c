@@ -1,4 +1,5 @@
-/* Handles of the program. The driver wraps their session watcher, and restores it. */
+/* Handles of the program. The driver wraps their session watcher, and restores it when the client closes or the session
+ * ends. */
 #include "handles.h"
 
 #include <pthread.h>
@@ -21,8 +22,9 @@ static bool is_end(int type, int state) {
     return type == ZOO_SESSION_EVENT && (state == ZOO_EXPIRED_SESSION_STATE || state == ZOO_AUTH_FAILED_STATE);
 }
 
-/* The context belongs to the program, so the handle identifies the driver. The program's own watcher is called first,
- * except for the end of the session: then it may close the handle, so the driver gives the handle back before. */
+/* The context belongs to the program, so the handle identifies the driver. The driver calls the program's watcher
+ * first, except at the end of the session: the program's watcher may then close the handle, so the driver returns the
+ * handle to the program before. */
 static void watcher(zhandle_t *handle, int type, int state, const char *path, void *context) {
     fencepost_client *client = NULL;
     watcher_fn wrapped = NULL;
@@ -72,7 +74,7 @@ static void give_back(struct driver *driver) {
     struct record *record;
     watcher_fn present;
 
-    /* Watches that are still set would find no record, so the handle need not keep them. */
+    /* Removes the watches that are still set: the client no longer needs them. */
     for (record = driver->records; record != NULL && driver->connected; record = record->next) {
         if (record->kind == DATA_WATCH || record->kind == CHILD_WATCH)
             watch_remove(record);

@@ -6,7 +6,7 @@
 
 /* Returns false if the handle has a client already. */
 bool handle_take(struct driver *driver);
-/* Gives a handle back to the program, unless that was done before. */
+/* Returns a handle to the program, unless this was done before. */
 void handle_give_back(struct driver *driver);
 
 #endif

@@ -1,5 +1,5 @@
-/* libzookeeper_st, a library without threads. The thread that waits for an answer sends the request and reads the
- * answer itself, without a thread switch. While no thread waits, the client's background thread listens. */
+/* libzookeeper_st, a library without threads. The thread that waits for a reply sends the request and reads the reply
+ * itself, without a thread switch. While no thread waits, the client's background thread listens. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <netinet/in.h>
@@ -11,10 +11,10 @@
 
 #include "connection.h"
 
-/* How long not to call the library after an error, in microseconds. */
+/* How long the driver waits after an error before it calls the library again, in microseconds. */
 #define PAUSE 10000u
 
-/* Lets the library connect to a server. Or the library asks for a pause. */
+/* Lets the library connect to a server. The library may also request a pause. */
 static int connect_next(struct driver *driver, int *socket, int *interest, struct timeval *left) {
     struct connection *connection = driver->connection;
     char last[SERVER_SIZE];
@@ -39,7 +39,8 @@ static int connect_next(struct driver *driver, int *socket, int *interest, struc
     return rc;
 }
 
-/* Asks the library what it waits for. In this call, the library connects, pings, and gives servers up. */
+/* Gets from the library the events and the time for which it waits. In this call, the library also connects, pings, and
+ * ends attempts that take too long. */
 static void ask(struct driver *driver) {
     struct connection *connection = driver->connection;
     int socket = -1, interest = 0, rc;
@@ -52,7 +53,7 @@ static void ask(struct driver *driver) {
         connection->until = FENCEPOST_NEVER;
         return;
     }
-    /* The library would connect at once, and resolve the servers' names, even if it has just asked for a pause. */
+    /* The library would connect at once, and resolve the servers' names, even if it has just requested a pause. */
     if (connects && now < connection->until)
         return;
     rc = connects ? connect_next(driver, &socket, &interest, &left)
@@ -87,8 +88,8 @@ static void read_all(struct driver *driver, int events) {
     }
 }
 
-/* Which of the events that the library waits for have come. The library itself finds out what to read. It must not
- * write too early. */
+/* Returns which of the events have come for which the library waits. It returns READ without a check, because the
+ * library itself checks whether it can read. It checks WRITE, because the library must not write too early. */
 static int ready(const struct connection *connection) {
     struct pollfd source = {connection->socket, connection->events, 0};
 
@@ -127,8 +128,9 @@ static uint64_t until(void *self) {
     return next < driver->connection->answer_by ? next : driver->connection->answer_by;
 }
 
-/* The library waits for two thirds of the session timeout for a server that accepts a connection and does not answer.
- * After the shutdown it notices the end at once, and tries the next server. */
+/* Limits the time of a handshake. By itself, the library waits for two thirds of the session timeout for a server that
+ * accepts a connection and does not reply. After the shutdown, the library detects the end at once, and tries the next
+ * server. */
 static void bound_handshake(struct driver *driver) {
     struct connection *connection = driver->connection;
 
@@ -140,7 +142,7 @@ static void bound_handshake(struct driver *driver) {
     shutdown(connection->socket, SHUT_RDWR);
 }
 
-/* The library itself reports the end. */
+/* Ends the connection. The library then reports its end. */
 static void reconnect(struct driver *driver) {
     if (!driver->connected || driver->connection->socket < 0)
         return;
@@ -149,15 +151,15 @@ static void reconnect(struct driver *driver) {
 }
 
 /* The library writes a request in two parts, and turns off Nagle's algorithm. Without the cork, the server would wake
- * for four bytes, and again for the rest. */
+ * up for the first four bytes, and again for the rest. */
 static void cork(struct connection *connection, int on) {
     bool done = setsockopt(connection->socket, IPPROTO_TCP, TCP_CORK, &on, sizeof on) == 0;
 
     connection->corked = on && done;
 }
 
-/* Before the first of several requests. A request that is written to a connection that has ended is in doubt. If the
- * driver looks first, it knows that the request was not sent. */
+/* Prepares for one or more requests. If the driver wrote a request to a connection that has ended, its outcome would be
+ * unknown. If the driver checks first, it knows that it has not sent the request. */
 static void begin(struct driver *driver) {
     struct connection *connection = driver->connection;
     struct pollfd source = {connection->socket, POLLRDHUP, 0};
@@ -196,7 +198,7 @@ static void flush(void *self, fencepost_hub *hub) {
     connection->hub = hub;
     ask(driver);
     connection->hub = NULL;
-    /* The rest is sent when the socket is writable. The thread that drives the client has to know this. */
+    /* The library sends the rest when the socket is writable. This wakes the thread that drives the client. */
     if (connection->events & POLLOUT)
         connection->until = 0;
 }
@@ -221,7 +223,7 @@ static void process(void *self, fencepost_hub *hub) {
 static void end(void *self, bool silent) {
     struct driver *driver = self;
 
-    /* Otherwise the library would wait for a silent server's answer to the end of the session. */
+    /* Otherwise the library would wait until a silent server replies to the end of the session. */
     if (silent && driver->connection->socket >= 0)
         shutdown(driver->connection->socket, SHUT_RDWR);
     connection_forget_socket(driver->connection);

@@ -1,7 +1,7 @@
-/* The library makes its callbacks only while a thread is in it, with the client's mutex. */
+/* The library calls callbacks only during a call of the driver, which holds the client's mutex. */
 #include "connection.h"
 
-/* The record that a callback concerns; NULL if there is none any more, or if the client is closed. */
+/* The record of a callback; NULL if it no longer exists, or if the client is closed. */
 struct record *record_enter(const void *context, fencepost_hub **hub) {
     struct record *record = record_find(context, NULL);
 
@@ -12,5 +12,5 @@ struct record *record_enter(const void *context, fencepost_hub **hub) {
 }
 
 void record_leave(fencepost_client *client) {
-    (void)client; /* the thread that called the library has the mutex, and carries out the hub's outputs */
+    (void)client; /* the thread that called the library holds the mutex, and carries out the hub's outputs */
 }

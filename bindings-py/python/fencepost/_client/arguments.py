@@ -21,16 +21,18 @@ Layout: TypeAlias = Literal["curator", "kazoo", "plain"]
 SharedLayout: TypeAlias = Literal["curator", "kazoo"]
 """The layouts that have readers and semaphores."""
 OnLost: TypeAlias = Literal["cancel", "keep"]
-"""What happens to the body of an ``async with`` when its grant is lost."""
+"""The reaction to a lost grant in an ``async with``: the client cancels the body, or the body runs to its
+end.
+"""
 OnLeaseEnd: TypeAlias = Literal["retake", "block", "indeterminate"]
-"""What a claim gets that finds the lease of an earlier attempt over."""
+"""The policy for a claim when the lease of an earlier attempt has ended."""
 
 RawSettings: TypeAlias = "dict[str, object]"
 """Settings before the check."""
 
 _LARGEST = 2**63 - 1
 _LONGEST = timedelta(days=365) // timedelta(microseconds=1)
-"""As in the core, in microseconds."""
+"""The longest duration, in microseconds. The core has the same limit."""
 
 
 def micros(what: str, value: object) -> int:
@@ -64,7 +66,7 @@ def positive(what: str, value: object) -> int:
 
 
 _NO_OPTIONS = frozenset({"self", "name", "names", "permits", "on_lost", "scope", "codec"})
-"""What the constructors of locks take besides options, or require."""
+"""The parameters of the constructors that are not options, or that are required."""
 
 
 def options_of(arguments: Mapping[str, object]) -> dict[str, object]:
@@ -95,13 +97,13 @@ def scope_settings(server: str, prefix: str, scope: object, options: Mapping[str
 def _with_options(raw: RawSettings, options: Mapping[str, object]) -> RawSettings:
     for option, value in options.items():
         kind_of_value = option_type(option)
-        # The core refuses an option that it does not have.
+        # The core refuses an option that it does not know.
         raw[option] = value if kind_of_value is None else _READ[kind_of_value](option, value)
     return raw
 
 
 def check(raw: RawSettings) -> Settings:
-    """The core checks settings. Raises ConfigError."""
+    """Lets the core check settings. Raises ConfigError."""
     return Settings(json.dumps(raw, ensure_ascii=False))
 
 
@@ -133,7 +135,7 @@ def binary(what: str, value: object) -> bytes:
 
 
 def texts(what: str, values: object) -> list[str]:
-    """A list of such strs. Raises ConfigError."""
+    """A list of strs that can be encoded in UTF-8. Raises ConfigError."""
     if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
         raise unreadable(f'{what} are {values!r}: give a list of str, such as ["stock/42", "stock/43"]')
     return [text("the name of a lock", value, "stock/42", _INVALID_NAME) for value in values]
@@ -158,11 +160,11 @@ _READ: dict[str, Callable[[str, object], object]] = {
     "text": text,
     "texts": texts,
 }
-"""What converts a value, by the type that the core gives for the option."""
+"""The function that converts a value, for each type of option in the core."""
 
 
 def acquire_timeout(timeout: object, blocking: object) -> int | bool:
-    """How long an acquire waits, in microseconds. True: without a limit. False: not at all."""
+    """How long an acquire waits, in microseconds. True: no limit. False: it does not wait."""
     if not isinstance(blocking, bool):
         raise unreadable(f"blocking is {blocking!r}: give True or False")
     if not blocking:

@@ -15,7 +15,7 @@ from .operations import Operations
 
 
 class BaseClaim(BaseHold):
-    """The right to run an operation, or the result that it had before. Any thread or task may use it."""
+    """The right to run an operation, or its stored result. Any thread or task may use it."""
 
     __slots__ = ()
 
@@ -25,7 +25,9 @@ class BaseClaim(BaseHold):
 
     @property
     def takeovers(self) -> int:
-        """How often the operation had been taken over before this claim. It may have run that often."""
+        """The number of takeovers of the operation before this claim. The operation may have run that many
+        times.
+        """
         return self._claimed.takeovers
 
     @property
@@ -37,19 +39,19 @@ class BaseClaim(BaseHold):
     def result(self) -> Any:
         """The operation's result: the replayed one, or that of this claim's completion.
 
-        Raises StoredError if the stored result is an error; Refused (``corrupt-record``) if it is not one of
-        this codec; MisuseError (``no-result``) if there is none yet.
+        Raises StoredError if the stored result is an error; Refused (``corrupt-record``) if this codec cannot
+        decode it; MisuseError (``no-result``) if there is no result yet.
         """
         return self._codec.value_of(self.name, self._stored)
 
     @property
     def tag(self) -> str:
-        """What the result is: the tag of its codec. Raises MisuseError (``no-result``) if there is none."""
+        """The tag of the result's codec. Raises MisuseError (``no-result``) if there is no result."""
         return self._stored.tag
 
     def derive(self, step: str) -> str:
         """A key for one step of the operation at another service, such as a payment provider. It is the same
-        for all attempts and in all languages, so that service does not take the step twice.
+        for all attempts and in all languages, so the service can detect that it has already done the step.
         """
         return self._operations.derive(self._key, step)
 
@@ -69,6 +71,6 @@ class BaseClaim(BaseHold):
         raise MisuseError(f"{shown(self.name)}: there is no result yet: complete the claim", 544, "no-result")
 
     def _has_ended(self, contender: Contender) -> bool:
-        # After a loss its machine waits for an end.
+        # After a loss, the program may still complete, leave or release the claim.
         is_lost = contender.state is State.LOST
         return contender.is_over and not (is_lost and self._engine.knows(contender.key))

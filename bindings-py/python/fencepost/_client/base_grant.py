@@ -10,11 +10,11 @@ from ..errors import LockLost
 from .noncopyable import Noncopyable
 
 GIVEN_BACK = frozenset({State.RELEASED, State.RELEASING, State.CLOSED})
-"""The states in which the program holds the lock no more."""
+"""The states in which the program no longer holds the lock."""
 
 
 class BaseHold(Noncopyable):
-    """What a grant and a claim have in common."""
+    """The common base of grants and claims."""
 
     __slots__ = ("__weakref__", "_contender", "_engine")
 
@@ -24,7 +24,7 @@ class BaseHold(Noncopyable):
 
     @property
     def name(self) -> str:
-        """The lock's name; of a claim, scope and key."""
+        """The lock's name; for a claim, ``SCOPE/KEY``."""
         return self._contender.name
 
     @property
@@ -32,22 +32,21 @@ class BaseHold(Noncopyable):
         """The number of this grant. It grows with every exclusive grant of the lock.
 
         Send it to the resource with every request. The resource refuses a fence that is lower than the
-        highest one it has seen. Without this check no lock is safe: a client that stood still may go on
+        highest one it has seen. Without this check no lock is safe: a client that was paused may continue
         after its grant has ended. None if the server cannot give a fence.
         """
         return self._contender.fence
 
     @property
     def is_valid(self) -> bool:
-        """Whether the grant is valid at this moment. The client reads its own clock and asks no server, so
-        the answer is right even when the computer has just woken from sleep. False while the connection is
-        lost.
+        """Whether the grant is valid at this moment. The client reads its own clock and sends no request. The
+        value is also right just after the computer has woken from sleep. False while the connection is lost.
         """
         self._engine.check_process()
         return self._contender.is_valid()
 
     def remaining(self) -> float | None:
-        """For how many more seconds the grant is valid if the client does not renew it. 0.0 if the grant is
+        """The number of seconds until the grant ends, if the client does not renew it. 0.0 if the grant is
         not valid; None if it has no lease.
         """
         self._engine.check_process()
@@ -68,7 +67,7 @@ class BaseHold(Noncopyable):
             self._engine.orphan(contender)
 
     def _forsake(self, *_: object) -> None:
-        """An interrupt has ended the block of this grant, perhaps before the release: releases it."""
+        """Releases the grant after an interrupt has ended its block, perhaps before the release."""
         if self._contender.state is State.HELD and os.getpid() == self._engine.pid:
             self._engine.orphan(self._contender)
 
@@ -87,8 +86,8 @@ class BaseGrant(BaseHold):
         Curator's ``Revoker``).
 
         The holder may release the grant or keep it. With ``revocable=True`` the client watches for requests
-        as long as it holds the grant. Without, it does not watch, and may see only a request that comes
-        within a third of the session timeout after the grant.
+        as long as it holds the grant. Otherwise the client does not watch, and may see only a request that
+        arrives within a third of the session timeout after the grant.
         """
         return self._contender.revoke_requested
 

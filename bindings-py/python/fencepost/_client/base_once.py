@@ -1,4 +1,4 @@
-"""The part of a function that runs once for each key that is the same in both clients."""
+"""A function that runs once for each key: the part that both clients share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Exceptions = type[Exception] | tuple[type[Exception], ...]
 
 @dataclass(frozen=True)
 class How:
-    """What a decorated function does besides running."""
+    """The checked arguments of a decorator."""
 
     key: Callable[..., str]
     fingerprint: Callable[..., bytes | str] | None
@@ -107,7 +107,7 @@ class BaseOnce(Generic[P, R]):
     __qualname__: str
     __wrapped__: Callable[..., R]
     __self__: object
-    """The object that it is a method of. As a method of a function, it has this, and the next two."""
+    """The object of a method. A method has this attribute and the next two."""
     __func__: BaseOnce[..., R]
     __signature__: inspect.Signature
 
@@ -123,7 +123,7 @@ class BaseOnce(Generic[P, R]):
         self._operations = operations
         self._how = how
         self._first: tuple[object, ...] = ()
-        """The object that it is a method of."""
+        """The object, if this is a method."""
         self._of_methods: inspect.Signature | None = None
         """The signature of its methods."""
 
@@ -136,7 +136,7 @@ class BaseOnce(Generic[P, R]):
             # Some functions have no signature.
             with suppress(TypeError, ValueError):
                 me: Any = function
-                # For `getfullargspec`, which asks the method for its function.
+                # `getfullargspec` reads the signature of the method's function.
                 function.__signature__ = inspect.signature(me)
                 function._of_methods = inspect.signature(MethodType(me, instance))
         self.__dict__.update(function.__dict__)
@@ -172,8 +172,8 @@ class BaseOnce(Generic[P, R]):
 
 
 class Method:
-    """What makes a framework take it for a method, as ``inspect.ismethod`` does. A signal of Django or of
-    blinker refers weakly to the object and the function, and makes the method again from the two.
+    """Lets ``inspect.ismethod`` and frameworks recognise an object as a method. A signal of Django or of
+    blinker keeps weak references to the object and the function, and creates the method again from both.
     """
 
     @property
@@ -195,7 +195,7 @@ def runs(function: object, is_of_kind: Callable[[object], bool]) -> bool:
 
 @contextmanager
 def noting(error: BaseException) -> Iterator[None]:
-    """A failure of what it does becomes a note on the exception that is on its way."""
+    """If the block fails, adds the failure as a note to the exception that is being handled."""
     try:
         yield
     except FencepostError as failure:
@@ -203,13 +203,13 @@ def noting(error: BaseException) -> Iterator[None]:
 
 
 def text_of(error: Exception) -> bytes:
-    """The text of an error, as a result: its beginning, if it is too long."""
+    """The text of an error, for the stored result. A text that is too long is cut."""
     try:
         text = str(error).encode(errors="replace")
-    except Exception:  # It cannot describe itself.
+    except Exception:  # Its `__str__` raises.
         return type(error).__name__.encode()
     if len(text) <= LONGEST_RESULT:
         return text
     rest = "…".encode()
-    # Only whole characters.
+    # Cuts no character in two.
     return text[: LONGEST_RESULT - len(rest)].decode(errors="ignore").encode() + rest

@@ -1,4 +1,6 @@
-"""What a client for threads does for a grant: each call asks the engine, and waits for the answer."""
+"""The calls of grants in the client for threads. Each call starts work in the engine, and waits for its
+result.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ from .connect import SyncDriver
 from .noncopyable import Noncopyable
 
 ONCE = ((),)
-"""The arguments of one call without any."""
+"""The arguments of one call that takes no arguments."""
 
 Given = TypeVar("Given")
 Asking = TypeVar("Asking", bound=Contender)
@@ -34,14 +36,14 @@ Verb = Callable[Concatenate["Calls", Asking, Rest], Given]
 
 
 def cannot_wait(contender: Contender, why: str) -> MisuseError:
-    """The error of a call that would wait without end."""
+    """The error of a call that would wait for ever."""
     text = f"{shown(contender.name)}: this call cannot wait here: {why}"
     return MisuseError(text, 543, "cannot-wait")
 
 
 def to_the_end(verb: Verb[Asking, Rest, Given]) -> Verb[Asking, Rest, Given]:
-    """Decorates a method that asks something of a grant. If the thread is interrupted, the driver takes over
-    its commands.
+    """Decorates a method that carries out the commands of a contender. If the thread is interrupted, the
+    driver takes over these commands.
     """
 
     @wraps(verb)
@@ -58,7 +60,7 @@ def to_the_end(verb: Verb[Asking, Rest, Given]) -> Verb[Asking, Rest, Given]:
 
 
 class Calls(Noncopyable):
-    """The part of a client that its locks and grants need. They keep the client alive."""
+    """The part of a client that its locks and grants use. They keep the client alive."""
 
     _engine: Engine
     _driver: SyncDriver
@@ -104,7 +106,9 @@ class Calls(Noncopyable):
     def _ask(
         self, contender: Asking, checked: Settings, wait: int | bool, make: Callable[[Asking], Given]
     ) -> Given:
-        """Makes something of the answer to an acquire. ``make`` raises if the answer is a refusal."""
+        """Waits until the server has decided, and returns the result of ``make``, which raises after a
+        refusal.
+        """
         engine = self._engine
         engine.check()
         try:
@@ -149,8 +153,8 @@ class Calls(Noncopyable):
         return contender.revoke_requested
 
     def _wait(self, contender: Contender, until: Until, limit: float | None = None) -> bool:
-        """Waits until that is true, and meanwhile carries out the contender's commands. Gives False if the
-        time is up.
+        """Waits until the condition is true, and meanwhile carries out the contender's commands. Returns
+        False if the time is up.
         """
         inbox, engine = contender.inbox, self._engine
         taken: deque[Command] = deque(maxlen=1)
@@ -183,7 +187,8 @@ class Calls(Noncopyable):
                         raise cannot_wait(contender, SHUTTING_DOWN)
                 elif not waiter.wait(end - time.monotonic()):
                     if time.monotonic() - end > LATE / 1e6:
-                        # The process was stopped. First the client reads what has come meanwhile.
+                        # The process was paused. The client first reads the replies that have arrived since
+                        # then.
                         waiter.wait(TURN / 1e6)
                     return until(contender)
         except BaseException:

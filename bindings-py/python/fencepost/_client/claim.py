@@ -14,10 +14,10 @@ from .operations import Operations
 
 
 class Claim(Hold, BaseClaim):
-    """The right to run an operation, or the result that it had before (:attr:`replayed`).
+    """The right to run an operation, or its stored result (:attr:`replayed`).
 
-    As a context manager it leaves the operation at the end of a block that has neither completed nor released
-    it: its outcome is unknown then, and the policy of the operation decides what follows.
+    As a context manager: if the block ends without completing or releasing the claim, the client leaves the
+    operation. The outcome is unknown then, and the policy of the operation decides what the next claim gets.
     """
 
     __slots__ = ("_codec", "_key", "_operations")
@@ -31,24 +31,26 @@ class Claim(Hold, BaseClaim):
         self._codec = codec
 
     def complete(self, value: object) -> None:
-        """The operation has this result. Returns when the server has stored it.
+        """Stores the result of the operation. Returns when the server has stored it.
 
         If another attempt has stored a result, the claim becomes :attr:`replayed`, with that result. Raises
-        ConfigError before anything is sent, if the codec cannot store the value; Refused if the server
-        refuses it, and the claim goes on; ClaimLost if another attempt has taken the operation over, or if no
-        server answers for a whole lease. After ClaimLost you may complete it again: the server decides.
+        ConfigError, before the client sends anything, if the codec cannot encode the value; Refused if the
+        server refuses the result: the claim continues; ClaimLost if another attempt has taken the operation
+        over, or if no server replies for a whole lease. After ClaimLost you may complete the claim again: the
+        server decides.
         """
         self._complete(self._codec.tag, self._codec.to_bytes(self.name, value))
 
     def release(self) -> None:
-        """Nothing has happened: the operation may be claimed anew. Returns when the server has confirmed it.
-        Raises ClaimLost, Refused, MisuseError (``not-held``) and ReleaseUnconfirmed, as a grant does.
+        """Reports that the operation had no effect: another attempt may claim it. Returns when the server has
+        confirmed the release. Raises ClaimLost, Refused, MisuseError (``not-held``) and ReleaseUnconfirmed,
+        as a grant does.
         """
         self._client._give_up(self._claimed, leaves=False)
 
     def leave(self) -> None:
-        """The outcome is unknown: the lease is over, and the policy decides what follows. Raises the same
-        errors as :meth:`release`.
+        """Reports that the outcome is unknown. The lease ends, and the policy decides what the next claim
+        gets. Raises the same errors as :meth:`release`.
         """
         self._client._give_up(self._claimed, leaves=True)
 

@@ -38,8 +38,8 @@ def connect(url: str, *, connect_timeout: Duration = CONNECT_WITHIN) -> Client:
 
 
 class Client(Kinds):
-    """Locks on one connection. :func:`connect` makes a client; or give this class your own ``KazooClient`` or
-    ``redis.Redis``.
+    """Locks on one connection. :func:`connect` makes a client. Or pass your own ``KazooClient`` or
+    ``redis.Redis`` to this class.
 
     The client never closes your own connection. :meth:`close` removes the listeners that the client added to
     it. ``prefix``, for ZooKeeper, is the path below which the locks are. ``connect_timeout`` is that of
@@ -86,11 +86,11 @@ class Client(Kinds):
 
     def close(self) -> None:
         """Releases all grants and cancels all waiting acquires. Waits at most 5 seconds for the server's
-        answers.
+        replies.
 
         A grant that is held ends as lost: the client sets its ``lost``, and its block raises LockLost. Raises
-        CleanupIncomplete if the server may still hold something of this client. A second close, at the same
-        time or later, waits until the first has ended, and does not raise that error again. If the first
+        CleanupIncomplete if the server may still have nodes or keys of this client. A second close, at the
+        same time or later, waits until the first has ended, and does not raise that error again. If the first
         close was interrupted, the second one finishes it.
         """
         engine = self._engine

@@ -1,4 +1,4 @@
-"""How results become bytes."""
+"""Codecs, which convert results to bytes and back."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..errors import ConfigError, Refused, StoredError
 ERROR = "error"
 """The tag of a stored error. Its result is the error's text."""
 LONGEST_RESULT = 1_000_000
-"""The number of bytes of a result at most. This is the core's limit."""
+"""The largest number of bytes of a result. The core has the same limit."""
 
 
 @dataclass(frozen=True)
 class Codec:
-    """How results become bytes and come back, for example ``Codec("pickle", pickle.dumps, pickle.loads)``.
+    """Converts results to bytes and back, for example ``Codec("pickle", pickle.dumps, pickle.loads)``.
 
-    ``tag`` says on the server what a result is. A codec decodes only results with its own tag.
+    The server stores ``tag`` with each result. A codec decodes only results with its own tag.
     """
 
     tag: str
@@ -38,9 +38,9 @@ class Codec:
                 f"store: {error}"
             ) from error
         if not isinstance(result, bytes):
-            raise unreadable(f"{shown(name)}: the codec {self.tag!r} gave {described(result)}, not bytes")
+            raise unreadable(f"{shown(name)}: the codec {self.tag!r} returned {described(result)}, not bytes")
         if len(result) > LONGEST_RESULT:
-            # The core would not name the operation.
+            # The core's error would not name the operation.
             raise ConfigError(
                 f"{shown(name)}: the result has {len(result)} bytes, and a record has at most "
                 f"{LONGEST_RESULT}: store it elsewhere, and its address here",
@@ -51,7 +51,7 @@ class Codec:
 
     def value_of(self, name: str, record: Record) -> Any:
         """The result of a record. Raises StoredError if it is an error, and Refused (``corrupt-record``) if
-        it is no result of this codec.
+        this codec cannot decode it.
         """
         if record.tag == ERROR and self.tag != ERROR:
             raise StoredError(record.result.decode(errors="replace"))
@@ -78,6 +78,6 @@ def _bytes(value: object) -> bytes:
 
 
 JSON = Codec("json", _json, json.loads)
-"""The codec of results that are JSON, which all languages can read."""
+"""The codec for results as JSON, which all languages can read."""
 BYTES = Codec("bytes", _bytes, bytes)
-"""The codec of results that are bytes."""
+"""The codec for results that are bytes."""

@@ -32,7 +32,7 @@ class SyncDriver(Driver, Protocol):
 
     def close(self, within: float) -> None:
         """Removes its listeners from the connection, and closes the connection if the driver made it. Waits
-        for at most so many seconds.
+        for at most ``within`` seconds.
         """
 
 

@@ -9,11 +9,11 @@ from .._fencepost import bound, ending
 
 
 class Ending:
-    """``__exit__``: calls ``leave``. If that raises, it calls ``forsake`` with the same arguments, and the
-    exception goes on. Nothing can come before ``leave`` or between the two, not even Ctrl-C.
+    """``__exit__``: calls ``leave``. If that raises, it calls ``forsake`` with the same arguments, and raises
+    the exception again. No interrupt, such as Ctrl-C, can occur before ``leave`` or between the two.
 
-    A Python function could be interrupted before its first line. So Python finds functions of the extension
-    in the class, and calls them directly.
+    An interrupt can end a Python function before its first line. So ``__call__`` is a function of the
+    extension, which Python calls directly.
     """
 
     __slots__ = ("__call__", "__wrapped__")

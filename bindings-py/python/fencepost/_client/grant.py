@@ -15,7 +15,7 @@ from .ending import Ending
 
 
 class Hold(BaseHold):
-    """What a grant and a claim have in common in the client for threads."""
+    """The common base of grants and claims in the client for threads."""
 
     __slots__ = ("_client", "_lost")
 
@@ -41,13 +41,13 @@ class Hold(BaseHold):
         return self._lost
 
     def extend(self) -> None:
-        """Renews the lease, so that it lasts its full time from now on. Returns when the server has confirmed
-        that. Raises LockLost, MisuseError.
+        """Renews the lease for its full duration from now on. Returns when the server has confirmed it.
+        Raises LockLost, MisuseError.
         """
         self._client._extend(self._contender)
 
     def _leave(self, error: BaseException | None) -> None:
-        """The block has ended, with or without an exception."""
+        """Called at the end of the block, with its exception or None."""
         raise NotImplementedError
 
     def _exit(self, kind: Any = None, error: Any = None, trace: Any = None) -> None:
@@ -70,19 +70,19 @@ class Grant(Hold, BaseGrant):
     __slots__ = ()
 
     def wait_revoke_requested(self, timeout: Duration | None = None) -> bool:
-        """Waits for a revocation request, and gives True. Gives False if the grant ends or the time is up
-        before a request comes.
+        """Waits for a revocation request, and returns True. Returns False if the grant ends or the time is up
+        before a request arrives.
         """
         return self._client._wait_revoke_requested(self._contender, timeout)
 
     def downgrade(self) -> None:
         """ZooKeeper: turns a writer's grant into a reader's in one step. Waiting readers get the lock as
-        well. Waiting writers go on waiting until this grant is released, too. The grant keeps its fence.
+        well. Waiting writers get it only after this grant is released, too. The grant keeps its fence.
 
         If an owner has several grants of the writer, downgrade each of them. Readers get the lock when all
         are downgraded or released. Returns when the server has confirmed it. Raises LockLost; MisuseError
         (``not-a-writer``) for a reader's grant, for any other kind, and for a second downgrade; Refused if
-        the server refuses: the grant is a writer's as before.
+        the server refuses: then the grant is still a writer's.
         """
         self._client._downgrade(self._contender)
 
@@ -91,8 +91,8 @@ class Grant(Hold, BaseGrant):
         the release of the last one releases the lock; for the others this returns at once.
 
         Raises LockLost if the grant was lost before, MisuseError (``not-held``) if it was released before,
-        and ReleaseUnconfirmed if the server does not answer within 5 seconds. The release goes on in the
-        background then.
+        and ReleaseUnconfirmed if the server does not reply within 5 seconds. Then the client continues the
+        release in the background.
         """
         self._client._release(self._contender)
 

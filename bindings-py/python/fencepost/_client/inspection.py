@@ -1,4 +1,6 @@
-"""Inspection of a lock: it lists holders and waiters, asks one for the lock, or deletes its node."""
+"""Inspection of a lock: it lists holders and waiters, sends one of them a revocation request, or deletes its
+node.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +16,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 @dataclass(frozen=True)
 class Found:
-    """A contender for a lock. It may be of this process or another one, and of fencepost or of another
+    """A contender for a lock. It may belong to this process or to another one, and to fencepost or to another
     library. Redis stores no waiters, so there it is the holder.
     """
 
     node: str
-    """What names it on the server. ZooKeeper: the path of its node. Redis: the value of the lock's key."""
+    """Its identification on the server. ZooKeeper: the path of its node. Redis: the value of the lock's key.
+    """
     holds: bool
     """True: it holds the lock. False: it waits."""
     shared: bool
@@ -29,16 +32,17 @@ class Found:
     since: datetime | None
     """ZooKeeper: when its node was created, by the server's clock."""
     expires_in: float | None
-    """Redis: how long its lease still runs if it does not renew it, in seconds. None: it has no end."""
+    """Redis: the seconds until its lease ends, without a renewal. None: the lease has no end."""
     fence: int
-    """The fence that it has, or would have. Redis: 0 for a holder of another library."""
+    """The fence of its grant, or the one that a waiter would get. Redis: 0 for a holder of another library.
+    """
     identifier: str
     """ZooKeeper: the text that it has written into its node."""
 
 
 @dataclass(frozen=True)
 class Subject:
-    """The lock that an inspection looks at."""
+    """The lock of an inspection."""
 
     name: str
     raw: RawSettings
@@ -54,7 +58,7 @@ class Subject:
 
 
 def found(event: Event | None) -> list[Found]:
-    """The contenders that an inspection has found, in the order in which they came."""
+    """The contenders that an inspection has found, in the order of their arrival."""
     contenders = (event.found if event is not None else None) or ()
     all = [
         Found(node, holds, shared, session, _moment(since), expires_in, fence, identifier)

@@ -11,7 +11,7 @@ from importlib import import_module
 from ..errors import DriverMissing
 
 _WITHOUT_METADATA = "99.99.99"
-"""What redis-py gives as its version in a frozen program, which has no metadata of packages."""
+"""The version that redis-py reports in a frozen program, which has no package metadata."""
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class Library:
     first: str
     """The first version that works."""
     beyond: str
-    """The first version that was not there to be tested."""
+    """The first version that is not tested."""
 
     @property
     def needed(self) -> str:
-        """The requirement, as pip writes it."""
+        """The requirement in pip's syntax."""
         return f"{self.module}>={self.first},<{self.beyond}"
 
     def works(self, version: str) -> bool:

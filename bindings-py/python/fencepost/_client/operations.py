@@ -20,16 +20,16 @@ from .codec import Codec
 
 T = TypeVar("T")
 _LONGEST_TAG = 255
-"""The number of bytes of a tag at most. This is the core's limit."""
+"""The largest number of bytes of a tag. The core has the same limit."""
 
 
 @dataclass(frozen=True)
 class Outcome(Generic[T]):
-    """What an operation has given."""
+    """The outcome of an operation."""
 
     value: T
     replayed: bool
-    """Whether it was done before, and this is its stored result."""
+    """Whether an earlier attempt did the operation, and ``value`` is its stored result."""
 
 
 class Operations:
@@ -46,7 +46,7 @@ class Operations:
         self.codec = checked_codec(codec)
 
     def name(self, key: object) -> str:
-        """The name of an operation, for texts."""
+        """The name of an operation, for the texts of errors."""
         return f"{self.scope}/{key}"
 
     def claim(self, key: object, fingerprint: object) -> Settings:
@@ -59,12 +59,12 @@ class Operations:
         return self.settings.consume(_key(token, "the token"), bound, _fingerprint(fingerprint))
 
     def issue(self, token: object, binding: object, life: Duration | None) -> Settings:
-        """The settings of a token that is made."""
+        """The settings of a request that issues a token."""
         limit = None if life is None else micros("life", life)
         return self.settings.issue(_key(token, "the token"), binary("the binding", binding), limit)
 
     def register(self, key: object, value: object, binding: object, fingerprint: object) -> Settings:
-        """The settings of an operation whose result is known."""
+        """The settings of a request that claims and completes an operation at once."""
         bound = None if binding is None else binary("the binding", binding)
         result = self.codec.to_bytes(self.name(key), value)
         return self.settings.register(_key(key), bound, _fingerprint(fingerprint), self.codec.tag, result)
@@ -102,7 +102,7 @@ class Operations:
         return self.settings.derive(key, text("the step", step, "charge"))
 
     def registered(self, key: str, value: Any, contender: Contender) -> Outcome[Any]:
-        """What an operation has given whose result was known, or known before. Raises its refusal."""
+        """The outcome of a register or a settle. Raises if the server has refused it."""
         record = _record_of(contender)
         if contender.state is not State.REPLAYED or record is None:
             return Outcome(value, False)
@@ -110,7 +110,7 @@ class Operations:
 
 
 def checked_codec(codec: object) -> Codec:
-    """Raises ConfigError for anything but a codec that can work."""
+    """Returns the codec. Raises ConfigError if it is not a valid codec."""
     if not isinstance(codec, Codec):
         raise unreadable(f"codec is {codec!r}: give a fencepost.Codec, such as fencepost.JSON")
     tag = text("the tag of the codec", codec.tag, "pickle")
@@ -142,25 +142,25 @@ def _guard(record: object) -> int:
 
 
 def updated(contender: Contender) -> Outcome[int]:
-    """The version that an update has made. Raises its refusal."""
+    """The new version after an update. Raises if the server has refused it."""
     record = _record_of(contender)
     return Outcome(0 if record is None else record.version, contender.state is State.REPLAYED)
 
 
 def looked(contender: Contender) -> Record | None:
-    """What a look has found. Raises its refusal."""
+    """The record that a look has found. Raises if the server has refused the look."""
     return _record_of(contender)
 
 
 def swept(contender: Contender) -> int:
-    """How many records a sweep has deleted. Raises its refusal."""
+    """How many records a sweep has deleted. Raises if the server has refused it."""
     if contender.state is not State.SWEPT:
         raise contender.error()
     return 0 if contender.event is None else contender.event.deleted or 0
 
 
 def done(contender: Contender) -> None:
-    """Raises the refusal of a single step."""
+    """Raises if the server has refused a single step."""
     _record_of(contender)
 
 
@@ -171,6 +171,6 @@ def _record_of(contender: Contender) -> Record | None:
 
 
 def granted(contender: ClaimContender) -> None:
-    """Raises the refusal of a claim, if the server has neither granted it nor replayed a result."""
+    """Raises if the server has neither granted the claim nor replayed a result."""
     if contender.state not in (State.HELD, State.REPLAYED):
         raise contender.error()

@@ -1,17 +1,19 @@
 """Scopes: the blocks of ``with`` statements, each with the grant that it has opened.
 
 Python looks up ``__enter__`` and ``__exit__`` of an object together, before it enters the block. So do
-``contextlib.ExitStack`` and ``unittest``. For locks the two are properties. Looked up together, they give the
-two ends of one new :class:`Block`. So leaving a block releases the grant of that block and no other. Blocks
-may end in any order, thread or task. Only the statement refers to its block. If an interrupt comes after
-the entry and before the body, Python drops the block, and the grant's finalizer releases the grant.
+``contextlib.ExitStack`` and ``unittest``. For locks the two are properties. When Python looks them up
+together, they return the two ends of one new :class:`Block`. So leaving a block releases the grant of that
+block and no other. Blocks may end in any order, thread or task. Only the statement refers to its block. If an
+interrupt comes after the entry and before the body, Python drops the block, and the grant's finalizer
+releases the grant.
 
 The program may keep the exception of an interrupt, as a shell does, and with it the frames that refer to the
-grant. So no finalizer releases a grant whose block an interrupt has ended: :meth:`Scopes.left` does.
+grant. Then the grant's finalizer does not run, so :meth:`Scopes.left` releases a grant whose block an
+interrupt has ended.
 
-A call such as ``lock.__exit__(None, None, None)`` does not say which block it leaves. :class:`Scopes` keeps
-the blocks that such calls have entered. The thread or task of the call does not identify a block either:
-frameworks enter in one thread and leave in another.
+A call such as ``lock.__exit__(None, None, None)`` does not identify the block that it leaves. :class:`Scopes`
+keeps the blocks that such calls have entered. The thread or task of the call does not identify a block
+either: frameworks enter in one thread and leave in another.
 """
 
 from __future__ import annotations
@@ -59,7 +61,7 @@ _here = _Here()
 
 
 class End:
-    """``__enter__`` or ``__exit__`` of a class: a property that gives an end of a block.
+    """``__enter__`` or ``__exit__`` of a class: a property that returns an end of a block.
 
     Python looks up the other end next, in the same frame and on the same object (ExitStack: on the class).
     The order varies: Python 3.14 and Cython begin with the exit.
@@ -113,7 +115,7 @@ class Scopes:
             latest = None if self._latest is None else self._latest()
             if block.open or (self._single and latest is not None and latest.open):
                 raise MisuseError(
-                    "this scope is open, or a block is just entering it: call hold() once for each block",
+                    "this scope is open, or another block is entering it: call hold() once for each block",
                     204,
                     "busy",
                 )
@@ -122,14 +124,14 @@ class Scopes:
             block.open = True
 
     def entered(self, block: Block) -> None:
-        """The block has its grant."""
+        """Called when the block has its grant."""
         if block.exit is None or block.exit() is None:
             with self._guard:
                 self._by_hand.append(block)
 
     def leaving(self, block: Block) -> list[Block]:
-        """The blocks that an exit leaves, usually one. Raises MisuseError if there is none, or if it is not
-        known which one.
+        """The blocks that an exit leaves, usually one. Raises MisuseError if there is none, or if the exit
+        may belong to several blocks.
         """
         if _here.block is block:
             _here.block = None
@@ -147,15 +149,15 @@ class Scopes:
                 return known[-1:]
             self._refused += 1
             raise MisuseError(
-                f"{shown(known[0].grant.name)}: it is not known which of {len(known)} open blocks this exit "
-                "ends. The client has released nothing, and releases all of them after as many exits. Use "
+                f"{shown(known[0].grant.name)}: the client cannot tell which of {len(known)} open blocks "
+                "this exit ends. It has released nothing, and releases all of them after as many exits. Use "
                 "`with`, or call hold() for each block",
                 541,
                 "ambiguous-scope",
             )
 
     def left(self, block: Block) -> None:
-        """The program has left the block, or could not enter it. An interrupt may have come before the
+        """The program has left the block, or could not enter it. An interrupt may have occurred before the
         release.
         """
         if block.grant is not None:
@@ -170,7 +172,7 @@ class Scopes:
 
 
 def _alike(contender: Contender) -> tuple[str, bool]:
-    """The same for grants that differ in nothing: it does not matter which of them a scope releases."""
+    """A value that is equal for grants that do not differ: a scope may release any one of them."""
     downgrade = contender.downgrade
     return contender.attempt, downgrade is not None and downgrade[0].name == "downgraded"
 

@@ -19,7 +19,9 @@ class ClaimContender(Contender):
         super().__init__(name, label)
         self.takeovers = 0
         self.refusal: tuple[Event, BaseException | None] | None = None
-        """The server's refusal of the last end: the event, and the client library's own exception."""
+        """The server's refusal of the last complete, release or leave: the event, and the client library's
+        own exception.
+        """
 
     def handle_event(self, event: Event, cause: BaseException | None) -> bool:
         """See Contender."""
@@ -40,11 +42,11 @@ class ClaimContender(Contender):
         return self.is_over and self.state is not State.LOST
 
     def withdraw(self, hub: Hub) -> None:
-        """The program never got this claim: nothing has happened."""
+        """Releases a claim that the program never got, so that the operation had no effect."""
         if self.state is State.HELD:
             hub.release(now(), self.key)
 
     def assert_ended(self, *ends: State) -> None:
-        """Raises unless the last end has ended in one of these states."""
+        """Raises unless the last complete, release or leave has ended in one of these states."""
         if self.state not in ends:
             raise self.error() if self.refusal is None else self.exception(*self.refusal)

@@ -1,4 +1,4 @@
-"""How an engine ends: it releases all grants, reports losses, and closes the driver."""
+"""The close of an engine: it releases all grants, reports losses, and closes the driver."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .critical_section import CriticalSection
 from .wording import shown
 
 CONFIRM_WITHIN = 5.0
-"""The time for which a release or a close waits for the server's answers, in seconds."""
+"""The time for which a release or a close waits for the server's replies, in seconds."""
 
 
 class Closing(CriticalSection):
@@ -32,8 +32,8 @@ class Closing(CriticalSection):
         self.run_callbacks()
 
     def close_in_background(self, within: float) -> None:
-        """The caller of a close was interrupted. The engine closes the driver when nothing is pending, or
-        after so many seconds.
+        """Continues a close whose caller was interrupted. The engine closes the driver when nothing is
+        pending, or after ``within`` seconds.
         """
         with self.order:
             self._end_all()
@@ -58,7 +58,7 @@ class Closing(CriticalSection):
         self._is_shut_down = True
 
     def run_callbacks(self) -> None:
-        """Outside of the section: reports losses, and closes the driver if it is time."""
+        """Called outside of the section: reports losses, and closes the driver if that is due."""
         while self._callbacks:
             try:
                 self._callbacks.popleft()()
@@ -66,7 +66,7 @@ class Closing(CriticalSection):
                 self.callback_failed(error)
 
     def callback_failed(self, error: Exception) -> None:
-        """The program's code has failed: an ``on_lost``, or a handler of its logging. It must not end the
+        """Called when code of the program has failed, such as a handler of its logging. It must not end the
         thread that renews the other grants.
         """
         thread = threading.current_thread()
@@ -83,7 +83,7 @@ class Closing(CriticalSection):
 
 
 def incomplete(left: int) -> CleanupIncomplete:
-    """The error of the first close, if it leaves that many contenders."""
+    """The error of the first close, if the end of ``left`` contenders is not confirmed."""
     return CleanupIncomplete(
         f"the server has not confirmed the end of {left} contender{'' if left == 1 else 's'} of this client. "
         "Until their leases or the session end, other clients may wait for them",
@@ -92,7 +92,7 @@ def incomplete(left: int) -> CleanupIncomplete:
 
 
 def unconfirmed(contender: Contender) -> ReleaseUnconfirmed:
-    """The error of a release without an answer in time."""
+    """The error of a release that the server has not confirmed in time."""
     if sys.is_finalizing():
         return ReleaseUnconfirmed(
             f"{shown(contender.name)}: the interpreter is shutting down, so the client cannot wait until the "

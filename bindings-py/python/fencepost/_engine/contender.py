@@ -1,6 +1,4 @@
-"""One contender as the client sees it: its state after the events so far, and the threads and tasks that wait
-for more.
-"""
+"""One contender in the client: its state, and the threads and tasks that wait for its next event."""
 
 from __future__ import annotations
 
@@ -48,7 +46,7 @@ class Contender:
     """A contender and its grant. Threads change it only inside the engine's critical section, and read it
     anywhere.
 
-    Each acquire has a contender of its own, also that of an owner that holds the lock already.
+    Each acquire has its own contender, even if its owner already holds the lock.
     """
 
     lost: type[LockLost] = LockLost
@@ -103,7 +101,7 @@ class Contender:
         self.attempt = ""
         """The attempt's number, which the server stores. Grants that an owner shares have the same one."""
         self.node: str | None = None
-        """The path of its node. None until the server has answered the create."""
+        """The path of its node. None until the server has replied to the create."""
         self.revoke_requested = False
         self.mixed_layouts: str | None = None
         self.event: Event | None = None
@@ -111,7 +109,9 @@ class Contender:
         self.cause: BaseException | None = None
         """The client library's own exception that was the cause of the end."""
         self.error_of_client: FencepostError | None = None
-        """The error of an end that the client itself decided, or of which it knows more than the machine."""
+        """The error for its end, if the client itself ended it, or knows more about the cause than the
+        machine.
+        """
         self.inbox: deque[Command] = deque()
         """Commands that the waiting thread carries out itself."""
         self.waiters: list[Wake] = []
@@ -120,7 +120,7 @@ class Contender:
         """The engine calls each of them once, after the loss of the grant."""
 
     def handle_event(self, event: Event, cause: BaseException | None) -> bool:
-        """Takes an event of the machine. Gives whether a thread or task may wait for this change."""
+        """Handles an event of the machine. Returns whether a thread or task may wait for this change."""
         name = event.name
         if name == "acquired":
             self.attempt = event.attempt or ""
@@ -154,7 +154,7 @@ class Contender:
         return True
 
     def close(self) -> None:
-        """Its client is closed. That ends a grant as lost, and cancels an acquire."""
+        """Called when its client is closed. Ends a grant as lost, and cancels an acquire."""
         if not self.is_over:
             self.state = State.LOST if self.state is State.HELD else State.CLOSED
 
@@ -165,7 +165,7 @@ class Contender:
 
     @property
     def may_go(self) -> bool:
-        """Whether nothing can be asked of its machine any more."""
+        """Whether no call can use its machine any more."""
         return self.is_over
 
     def is_valid(self) -> bool:
@@ -174,7 +174,7 @@ class Contender:
         return held and (self.valid_until is None or now() < self.valid_until)
 
     def remaining(self) -> float | None:
-        """For how many more seconds the grant is valid. None: it has no lease."""
+        """The number of seconds until the grant ends. None: it has no lease."""
         if not self.is_valid():
             return 0.0
         return None if self.valid_until is None else max(0.0, (self.valid_until - now()) / 1e6)
@@ -240,20 +240,20 @@ Until = Callable[[Contender], bool]
 
 
 def decided(contender: Contender) -> bool:
-    """Its acquire is granted or refused."""
+    """Whether its acquire is granted or refused."""
     return contender.state is not State.WAITING
 
 
 def answered(contender: Contender) -> bool:
-    """The server has answered its end, or its lease has ended."""
+    """Whether the server has replied to its complete, release or leave, or its lease has ended."""
     return contender.state is not State.RELEASING
 
 
 def over(contender: Contender) -> bool:
-    """It has ended."""
+    """Whether it has ended."""
     return contender.is_over
 
 
 def turned(contender: Contender) -> bool:
-    """Its downgrade is confirmed or refused, or its grant has ended."""
+    """Whether its downgrade is confirmed or refused, or its grant has ended."""
     return contender.downgrade is not None or contender.state is not State.HELD

@@ -23,7 +23,7 @@ _MOST_CAUSES = 256
 
 
 class CriticalSection:
-    """A hub with its driver, and the contenders. All inputs and the polling after them have one lock."""
+    """A hub with its driver, and the contenders. One lock protects all inputs and the polling after them."""
 
     def __init__(self, hub: Hub, driver: Driver, connect_within: int | None = None) -> None:
         self.hub = hub
@@ -35,7 +35,8 @@ class CriticalSection:
         """
         self.pid = os.getpid()
         self.allocate_lock: object = _thread.allocate_lock
-        """Another function later on says that gevent or eventlet has patched the threads meanwhile."""
+        """If ``_thread`` later has another function, gevent or eventlet has patched the threads since then.
+        """
         self.timer: Timer
         self.reachability = Reachability(connect_within, driver.describe)
         self._fault: BaseException | None = None
@@ -94,14 +95,16 @@ class CriticalSection:
 
     @property
     def unanswered(self) -> int:
-        """The number of contenders that still wait for the server. None, if the client never reached one."""
+        """The number of contenders that still wait for the server. It is 0 if the client has never reached a
+        server.
+        """
         return self.hub.pending if self.reachability.reached else 0
 
     # Inside the section.
 
     def _close(self, contender: Contender) -> None:
         """Ends a contender in any state, without an event for it."""
-        # In this order: after an interrupt in between, the hub has closed it all the same.
+        # In this order: after an interrupt between the two, the hub has closed it all the same.
         unused = self.hub.close(now(), contender.key)
         del self._contenders[contender.key]
         if unused is not None:
@@ -113,19 +116,20 @@ class CriticalSection:
         self._waking.extend(contender.waiters)
         contender.waiters = []
         if contender.state is State.LOST:
-            # Later: this may be a thread of the client library, and an event has a lock of its own.
+            # The next tick calls them: this may be a thread of the client library, and an event has its own
+            # lock.
             self._callbacks.extend(contender.on_loss)
             contender.on_loss = []
 
     def _drain(self, mine: Contender | None = None) -> None:
-        """Takes all outputs of the hub: hands over the commands, takes in the events, and wakes the threads
+        """Handles all outputs of the hub: hands over the commands, handles the events, and wakes the threads
         and tasks that wait.
 
         Commands of ``mine`` go to its inbox. The calling thread carries them out itself. A further grant of
-        an owner has none: its machine's commands have the key of the first one.
+        an owner has no commands: the commands of its machine have the key of the first grant.
         """
         if self._draining:
-            # The driver has reported a failure while it was given the command. The call outside goes on.
+            # The driver reports a failure while the engine hands it the command. The outer call continues.
             return
         outputs = self._outputs
         until: int | None = None
@@ -154,8 +158,8 @@ class CriticalSection:
             if self._dispose_at is not None:
                 until = self._dispose_at if until is None else min(until, self._dispose_at)
         except BaseException:
-            # It is not known whether the driver has the first command. A second call with an event is
-            # harmless.
+            # It is not known whether the driver has the first command. An event may be handled twice without
+            # harm.
             if outputs and isinstance(outputs[0], Command):
                 self.hub.failed(now(), outputs[0].id, "unknown")
                 del outputs[0]
@@ -197,5 +201,5 @@ class CriticalSection:
             contender.error_of_client = self.reachability.closed(contender.error())
         self._ended(contender)
         if contender.may_go:
-            # The hub removes the machine when the server has answered all that it has sent.
+            # The hub removes the machine when the server has replied to all its requests.
             self._close(contender)

@@ -1,4 +1,4 @@
-"""What an engine and its driver ask of each other, and what an engine asks of its timer."""
+"""The interfaces between an engine, its driver and its timer."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ class Timer(Protocol):
     """Calls the engine's tick at the planned time."""
 
     def schedule(self, until: int | None) -> None:
-        """The engine needs a tick at that time at the latest. Called inside the critical section."""
+        """Requests a tick at that time at the latest. Called inside the critical section."""
 
     def wake(self) -> None:
-        """The engine needs a tick now. Finalizers call this, too: it takes no lock."""
+        """Requests a tick now. Finalizers call this, too, so it takes no lock."""
 
     def stop(self) -> None:
-        """No more ticks."""
+        """Stops the ticks."""
 
 
 class EnginePort(Protocol):
-    """An engine, as its driver sees it. Any thread may call."""
+    """The part of an engine that its driver uses. Any thread may call it."""
 
     hub: Hub
     order: threading.RLock
@@ -40,25 +40,25 @@ class EnginePort(Protocol):
     def failed(
         self, id: int, failure: str, cause: BaseException | None, mine: Contender | None = None
     ) -> None:
-        """A command has no answer. ``cause`` is the library's own exception."""
+        """Reports that a command has no reply. ``cause`` is the library's own exception."""
 
     def note(self, id: int, cause: BaseException | None) -> None:
-        """Keeps the library's own exception, in case that an event names this command."""
+        """Keeps the library's own exception, in case an event names this command."""
 
     def fail(self, fault: BaseException) -> None:
-        """A driver has failed by a programming error. Ends all contenders, and tries nothing again."""
+        """Reports a programming error in the driver. Ends all contenders, and retries nothing."""
 
     def connected(self) -> None:
-        """The driver has a connection to the server."""
+        """Reports that the driver has a connection to the server."""
 
     def disconnected(self, why: object) -> None:
-        """The driver has lost a connection. ``why`` is an exception, or a word."""
+        """Reports that the driver has lost a connection. ``why`` is an exception, or a word."""
 
     def connect_failed(self, error: BaseException) -> None:
-        """An attempt to connect has failed."""
+        """Reports that an attempt to connect has failed."""
 
     def node_created(self, key: int, path: str) -> None:
-        """The server has created the node of a machine."""
+        """Reports that the server has created the node of a machine."""
 
     def knows(self, key: int) -> bool:
         """Whether the machine of that key serves a contender that has not ended. Takes no lock of the
@@ -66,16 +66,16 @@ class EnginePort(Protocol):
         """
 
     def end_if_stranded(self) -> None:
-        """Closes the client if the program has closed its loop before. Called outside of every critical
-        section.
+        """Closes the client if the program has already closed the client's loop. Called outside of every
+        critical section.
         """
 
     def poll(self) -> None:
-        """The hub may have outputs, although there was no input."""
+        """Handles the outputs of the hub. It may have some although there was no input."""
 
 
 class Driver(Protocol):
-    """What an engine asks of a driver. ``docs/reference/drivers.md`` says what an operation means."""
+    """The part of a driver that an engine uses. ``docs/reference/drivers.md`` defines the operations."""
 
     @property
     def inline(self) -> bool:
@@ -83,23 +83,23 @@ class Driver(Protocol):
 
     @property
     def needs_thread(self) -> bool:
-        """Whether it needs a thread of its own to carry out a command."""
+        """Whether it needs its own thread to carry out a command."""
 
     def start(self, engine: EnginePort) -> None:
-        """Begin to report to this engine: with ``report``, ``connected`` and ``failed``."""
+        """Begins to report to this engine: with ``report``, ``connected`` and ``failed``."""
 
     def submit(self, command: Command) -> None:
-        """Take a command. Called inside the critical section: it must not block."""
+        """Accepts a command. Called inside the critical section, so it must not block."""
 
     def carry_out(self, command: Command, contender: Contender) -> None:
-        """Carry out a command at once, on the calling thread, outside of the critical section."""
+        """Carries out a command at once, on the calling thread, outside of the critical section."""
 
     def after(self) -> None:
         """Called after each critical section, outside of it."""
 
     def forget(self, key: int) -> None:
-        """The machine of that key serves no contender any more, and needs no watches. Called inside the
-        critical section.
+        """Reports that the machine of that key serves no contender any more, and needs no watches. Called
+        inside the critical section.
         """
 
     def describe(self) -> str:

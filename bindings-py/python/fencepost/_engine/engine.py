@@ -34,7 +34,7 @@ class Engine(Intents, Closing):
                 try:
                     verb(now(), *arguments)
                 except MisuseError as error:
-                    # An answer of a shape that the command cannot have. The core takes the outcome as
+                    # The reply has a form that this command cannot have. The core treats the outcome as
                     # unknown.
                     log.warning("%s", error)
                 self._drain(mine)
@@ -88,8 +88,8 @@ class Engine(Intents, Closing):
         self.report(self.hub.failed, id, failure, mine=mine)
 
     def tick(self, time: int) -> None:
-        """A timer calls this at that time or later, when all inputs that had come by then are in the hub; and
-        after :meth:`orphan`.
+        """Does the work that is due. A timer calls this at that time or later, when all inputs that arrived
+        before it are in the hub. It also calls this after :meth:`orphan`.
         """
         with self.order:
             while self._orphans:
@@ -123,7 +123,7 @@ class Engine(Intents, Closing):
         return bool(self._orphans)
 
     def _give_up_reaching(self, contender: Contender) -> None:
-        """No connection was made in time: refuses the acquire."""
+        """Refuses an acquire for which no connection was made in time."""
         if contender.state is not State.WAITING or contender.key not in self._contenders:
             return
         contender.state = State.REFUSED

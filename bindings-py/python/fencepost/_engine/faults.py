@@ -1,5 +1,5 @@
-"""Programming errors in a driver or in a client library. The network is not their cause, so the client tries
-nothing again after one.
+"""Programming errors in a driver or in a client library. The network is not their cause, so the client does
+not retry after one.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ those of a credential provider, may be temporary failures.
 """
 _PASSING = re.compile("clos(ed|ing)|negative integer|shut ?down|start new thread|xids do not match")
 """The texts of a RuntimeError or ValueError that is no programming error: a socket, a loop or the interpreter
-has ended, or kazoo has an answer out of order, after which it connects again.
+is closed or shutting down, or kazoo has received a reply out of order, after which it connects again.
 """
 
 
 def is_fault(error: BaseException | None) -> bool:
-    """Whether an exception is a programming error, which would come again."""
+    """Whether an exception is a programming error, which would occur again."""
     if not isinstance(error, _FAULTS) or type(error).__module__ != "builtins":
         return False
     if isinstance(error, UnicodeError):  # The name of a host is not valid.

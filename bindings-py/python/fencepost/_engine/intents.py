@@ -20,7 +20,7 @@ from .wording import shown
 
 
 class Intents(CriticalSection):
-    """What an application asks. Each call begins the work; the answer is an event."""
+    """The calls of an application. Each call begins the work; its result is an event."""
 
     def check(self) -> None:
         """Raises if a call that waits is not possible here."""
@@ -30,9 +30,9 @@ class Intents(CriticalSection):
     def check_threads(self, *locks: threading.RLock) -> None:
         """Raises MisuseError if a call would wait for ever for the client's threads, or for one of its locks.
 
-        That is so if gevent or eventlet has patched the threads after the client was made: the client's
-        threads and its locks are of the old kind. It is also so for a finalizer that runs when the
-        interpreter has stopped the threads: one of them may have stopped while it had a lock.
+        This happens if gevent or eventlet has patched the threads after the client was made: the client's
+        threads and locks are still the unpatched ones. It also happens in a finalizer that runs after the
+        interpreter has stopped the threads: one of them may have stopped while it held a lock.
         """
         if sys.is_finalizing() and (self.driver.needs_thread or not all(map(is_free, (self.order, *locks)))):
             raise MisuseError(f"this call cannot wait: {SHUTTING_DOWN}", 543, "cannot-wait")
@@ -71,7 +71,9 @@ class Intents(CriticalSection):
     def enter(
         self, contender: Contender, settings: Settings, acquire_timeout: int | bool, mine: bool
     ) -> None:
-        """Begins an acquire. Raises MisuseError if the owner waits already, or would have to be upgraded."""
+        """Begins an acquire. Raises MisuseError if the owner already waits, or holds the reader and acquires
+        the writer.
+        """
         with self.order:
             self.check()  # Again: another thread may have closed the client since the last check.
             try:
@@ -105,7 +107,7 @@ class Intents(CriticalSection):
         self.driver.after()
 
     def abandon(self, contender: Contender) -> None:
-        """Ends an interrupted acquire, in any state. The client deletes what it has created."""
+        """Ends an interrupted acquire, in any state. The client deletes the node or key of the acquire."""
         with self.order:
             if contender.key in self._contenders:
                 if isinstance(contender, ClaimContender):
@@ -128,7 +130,7 @@ class Intents(CriticalSection):
             self._ended(contender)
 
     def hand_over(self, contender: Contender, command: Command | None = None) -> None:
-        """The thread that carried out a contender's commands was interrupted, perhaps while it carried out
+        """Called after an interrupt in the thread that carried out a contender's commands, perhaps during
         ``command``. The driver takes over the other commands.
         """
         with self.order:
@@ -158,8 +160,8 @@ class Intents(CriticalSection):
 
     def _releasing(self, contender: Contender, verb: Callable[..., None], *arguments: object) -> None:
         time = now()
-        # The state is first: a signal handler may handle the answer before this method ends. No interrupt can
-        # come between the state and the hub.
+        # The state changes first: a signal handler may handle the reply before this method ends. No interrupt
+        # can occur between the state and the call of the hub.
         before, contender.state = contender.state, State.RELEASING
         try:
             verb(time, contender.key, *arguments)
@@ -174,7 +176,7 @@ class Intents(CriticalSection):
         if contender.is_downgrading:
             return
         time, before = now(), contender.downgrade
-        # First, as for a release.
+        # These change first, as for a release.
         contender.downgrade, contender.downgrade_unreported = None, True
         try:
             self.hub.downgrade(time, contender.key)
@@ -195,7 +197,7 @@ class Intents(CriticalSection):
         self.driver.after()
 
     def check_end(self, contender: ClaimContender) -> None:
-        """Raises if no end of this claim is possible here."""
+        """Raises if a complete, release or leave of this claim is not possible here."""
         if self.closed and contender.state is State.LOST:
             raise contender.error()
         self.check()
@@ -203,8 +205,8 @@ class Intents(CriticalSection):
     def end(
         self, contender: ClaimContender, mine: bool, verb: Callable[..., None], *arguments: object
     ) -> None:
-        """Ends a claim, perhaps after its loss. ``verb`` is a method of the hub, called with the time, the
-        key and ``arguments``.
+        """Completes, releases or leaves a claim, perhaps after its loss. ``verb`` is a method of the hub,
+        called with the time, the key and ``arguments``.
         """
         with self.order:
             try:
@@ -227,8 +229,8 @@ class Intents(CriticalSection):
         return contender.error() if contender.state is State.LOST else misuse("not-held")
 
     def orphan(self, contender: Contender | None = None) -> None:
-        """The program has dropped a grant, or the whole client (None): the next tick releases or closes it.
-        For finalizers: takes no lock.
+        """Called when the program has dropped a grant, or the whole client (None). The next tick releases or
+        closes it. Finalizers call this, so it takes no lock.
         """
         self._orphans.append(contender)
         self.timer.wake()

@@ -1,8 +1,8 @@
 """The package's loggers.
 
-``fencepost`` has what happens to acquires, grants and claims: losses at WARNING, the rest at DEBUG.
-``fencepost.driver.zookeeper`` and ``fencepost.driver.redis`` have connections: changes at INFO, and requests
-without an answer at DEBUG. No record has a password, or the key of an operation, which may be a token.
+``fencepost`` logs the events of acquires, grants and claims: losses at WARNING, the rest at DEBUG.
+``fencepost.driver.zookeeper`` and ``fencepost.driver.redis`` log connections: changes at INFO, and requests
+without a reply at DEBUG. No record contains a password, or the key of an operation, which may be a token.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An engine on an event loop. It wakes tasks on the loop. Any thread may bring the event."""
+"""An engine on an event loop. It wakes tasks on the loop. Any thread may report the event."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ class LoopEngine(Engine):
         super().__init__(hub, driver, connect_within)
         self.loop = loop
         self.outlived = False
-        """Whether the loop was closed before the client: the program has not closed it."""
+        """Whether the loop was closed before the client, because the program did not close the client."""
         self.unclaimed: Unclaimed | None = None
-        """None on Redis. Only the loop renews leases there, so they end by themselves when it stands still.
+        """None on Redis. Only the loop renews leases there, so leases end by themselves when the loop stands
+        still.
         """
         if hub.family == "zookeeper":
             self.unclaimed = Unclaimed(self, self._give_back)
@@ -65,14 +66,14 @@ class LoopEngine(Engine):
             self.outlive()
 
     def take(self, contender: Contender) -> bool:
-        """The task that acquires goes on. Gives whether it has a grant."""
+        """Called when the task that acquires continues. Returns whether it has a grant."""
         with self.order:
             if self.unclaimed is not None:
                 self.unclaimed.taken(contender)
             return contender.state is State.HELD
 
     def _give_back(self, contender: Contender) -> None:
-        """No task has taken a grant in time: releases it. Called inside the critical section."""
+        """Releases a grant that no task has taken in time. Called inside the critical section."""
         if contender.state is State.HELD:
             if isinstance(contender, ClaimContender):
                 contender.withdraw(self.hub)
@@ -87,14 +88,14 @@ class LoopEngine(Engine):
                 self.unclaimed.granted(contender)
 
     def callback_failed(self, error: Exception) -> None:
-        """See Engine. A call for a loop that is closed is dropped."""
+        """See Engine. If the loop is closed, the error is ignored."""
         if not self.loop.is_closed():
             self.loop.call_exception_handler(
-                {"message": "an on_lost, or a handler of logging, has failed", "exception": error}
+                {"message": "a handler of logging or metrics has failed", "exception": error}
             )
 
     def outlive(self) -> None:
-        """The loop was closed before the client. Releases all grants, and cancels all acquires."""
+        """Called if the loop was closed before the client. Releases all grants, cancels all acquires."""
         if not self.closed:
             self.outlived = True
             self.shut_down(self._dispose_later)
@@ -112,8 +113,8 @@ class LoopEngine(Engine):
     def on_loop(self, callback: Callable[..., object], *arguments: object) -> None:
         """Calls something on the loop. Any thread may call this, and finalizers may.
 
-        As all that a client does for its tasks, it has a context without the variables of the calling task.
-        Otherwise a timer, and each timer that it starts, would have those of one request.
+        Like every callback of a client, it runs in a context without the variables of the calling task.
+        Otherwise a timer, and each timer that it starts, would have the variables of one request.
         """
         try:
             self.loop.call_soon_threadsafe(callback, *arguments, context=Context())

@@ -14,7 +14,7 @@ from .timer import LATE, NEVER, TURN, pause
 
 
 class Alarm:
-    """Calls back after so many seconds. If the loop was busy, it first reads the answers that have come."""
+    """Calls back after this many seconds. A busy loop first reads the replies that have arrived."""
 
     __slots__ = ("_call", "_handle", "_loop", "_when")
 
@@ -45,7 +45,7 @@ class LoopTimer:
         self._handle: asyncio.TimerHandle | None = None
         self._stopped = False
         self._is_late = False
-        """Whether a late tick waits while the loop reads the answers that have come."""
+        """Whether a late tick waits while the loop reads the replies that have arrived."""
 
     def schedule(self, until: int | None) -> None:
         """See the engine's Timer."""
@@ -89,7 +89,8 @@ class LoopTimer:
             return
         if self._due <= time or self._engine.has_orphans:
             if time - self._due > LATE:
-                # The loop reads what has come by now. The tick decides only what was due by `time`.
+                # First the loop reads the replies that have arrived. The tick handles only what was due by
+                # `time`.
                 self._is_late = True
                 self._engine.loop.call_later(TURN / 1e6, self._tick, time, context=Context())
                 return
@@ -106,7 +107,7 @@ class LoopTimer:
 
 
 async def within(future: asyncio.Future[bool], seconds: float) -> bool:
-    """Waits for a future. Gives False if the time is up."""
+    """Waits for a future. Returns False if the time is up."""
     handle = Alarm(future.get_loop(), seconds, partial(settle, future, False))
     try:
         return await future

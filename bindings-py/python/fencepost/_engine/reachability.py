@@ -25,7 +25,7 @@ class Reachability:
         self.last_error: BaseException | None = None
         """The exception of the last attempt to connect."""
         self.when_closed = ""
-        """What the program does if its own connection is closed: for the text of an error."""
+        """The remedy if the program's own connection is closed, for the text of an error."""
         self._waiting: deque[tuple[int, Contender]] = deque()
 
     def connected(self) -> None:
@@ -40,13 +40,13 @@ class Reachability:
             self._waiting.append((time + self._within, contender))
 
     def limit(self, seconds: float) -> float:
-        """The time for which a caller may wait for a connection that would wait so many seconds."""
+        """The time for which a caller may wait for a connection, if its own limit is ``seconds``."""
         if self.reached or self._within is None:
             return seconds
         return min(seconds, self._within / 1e6)
 
     def overdue(self, time: int) -> list[Contender]:
-        """Removes and gives the contenders whose time is up."""
+        """Removes and returns the contenders whose time is up."""
         found = []
         while self._waiting and self._waiting[0][0] <= time:
             found.append(self._waiting.popleft()[1])
@@ -68,13 +68,14 @@ class Reachability:
         return error
 
     def unreachable(self, name: str, text: str, cause: BaseException | None) -> Refused:
-        """The error of a contender that has no answer of a server."""
+        """The error of a contender that got no reply from a server."""
         cause = cause or self.last_error
         why = "" if cause is None else f": {cause}".rstrip(".")
         where = self._where()
         remedy = "" if self.reached else ". Check the address, and check that the server runs there"
         if remedy and where.startswith("rediss:"):
-            # A server without TLS waits silently for the rest of what it takes for a command.
+            # A server without TLS treats the handshake as the beginning of a command, and waits silently for
+            # the rest.
             remedy = f"{remedy} and speaks TLS"
         error = Refused(f"{shown(name)}: {text}: {where}{why}{remedy}", 304, "unreachable")
         error.__cause__ = cause

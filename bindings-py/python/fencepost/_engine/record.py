@@ -1,4 +1,4 @@
-"""What the server stores of an operation or a value."""
+"""The record that the server stores for an operation or a value."""
 
 from __future__ import annotations
 
@@ -17,29 +17,33 @@ class Record:
     """The record of an operation, or a value with a version, as the server has stored it."""
 
     state: Literal["issued", "running", "done", "value"]
-    """How far the operation has come. A value is no operation."""
+    """The state of the operation; ``value`` if it is a value."""
     attempt: str
-    """The attempt that brought it there."""
+    """The attempt that wrote the record."""
     fence: int
     """The fence of the last claim; 0 before the first one."""
     takeovers: int
-    """How often a claim has taken the operation over."""
+    """How many times a claim has taken the operation over."""
     policy: Literal["retake", "block", "indeterminate"]
-    """What a claim gets that finds the lease over."""
+    """The policy for a claim when the lease of another attempt has ended."""
     lease_end: datetime | None
-    """When the lease ends, by the server's clock. None: there is none, or it has ended on ZooKeeper. While a
-    lease lasts there, this is the last moment of the calendar: the lease lasts as long as a session.
+    """When the lease ends, by the server's clock. None: there is no lease, or it has ended on ZooKeeper. On
+    ZooKeeper a lease lasts as long as the session, so until then this is the largest datetime.
     """
     kept_until: datetime | None
-    """Until when the server keeps the record, by its clock. None: without an end."""
+    """Until when the server keeps the record, by its clock. None: it has no end, or the server has not
+    reported it.
+    """
     version: int
     """The version of a value, or the version that an update made; otherwise 0."""
     tag: str
-    """What the result is: the tag of its codec."""
+    """The tag of the codec that encoded the result."""
     result: bytes
     """The result, or the value."""
     guard: int
-    """The number that settle and forget compare, so that they change only what has been seen."""
+    """The number that settle and forget compare, so that they change only the state that the operator has
+    seen.
+    """
 
     @classmethod
     def of(cls, record: _fencepost.Record | None) -> Record | None:

@@ -1,8 +1,8 @@
-"""Where a call may not wait.
+"""Detects the places where a call may not wait.
 
 Python runs finalizers and signal handlers at any point of a thread: also inside an engine's critical section,
-and on a thread that reads a client's answers. A call that waited there would wait for ever, because its own
-thread is the one that would have to read the answer.
+and on a thread that reads a client's replies. A call that waited there would wait for ever, because its own
+thread would have to read the reply.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from functools import partial
 from weakref import ref
 
 _threads: dict[type, threading.local] = {}
-"""For each class of thread-local data, which threads serve. There are two classes if gevent has patched
-Python's threads after this module was imported.
+"""For each class of thread-local data, which threads read replies or run a timer. There are two classes if
+gevent has patched Python's threads after this module was imported.
 """
 _sections: dict[int, ref[threading.RLock]] = {}
 """The locks of the engines' critical sections."""
 
 
 def serve() -> None:
-    """This thread reads answers or runs a timer."""
+    """Marks this thread: it reads replies or runs a timer."""
     threads = _threads.get(threading.local)
     if threads is None:
         threads = _threads.setdefault(threading.local, threading.local())
@@ -34,14 +34,15 @@ def _serves() -> bool:
 
 
 def watch(section: threading.RLock) -> None:
-    """Remembers the lock of an engine's critical section, until the lock is gone."""
+    """Remembers the lock of an engine's critical section, until the lock is deleted."""
     key = id(section)
-    # The callback is not a Python function: an interrupt in one would be dropped, and the lock stay here.
+    # The callback is not a Python function: Python would drop an interrupt in it, and the lock would stay
+    # here.
     _sections[key] = ref(section, partial(_sections.pop, key))
 
 
 def may_wait() -> bool:
-    """Whether this thread may wait: other threads read the answers meanwhile."""
+    """Whether this thread may wait: other threads read the replies meanwhile."""
     if _serves():
         return False
     for each in list(_sections.values()):
@@ -52,7 +53,9 @@ def may_wait() -> bool:
 
 
 def _begin_anew() -> None:
-    """This process was forked. Its only thread serves no client, also if it is a copy of one that did."""
+    """Called in a forked process. Its only thread reads no replies and runs no timer, even if the parent's
+    thread did.
+    """
     _threads.clear()
     _sections.clear()
 

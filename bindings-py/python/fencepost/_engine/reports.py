@@ -1,4 +1,4 @@
-"""What an engine reports about contenders and connections: to the loggers, and to an observer that measures.
+"""The reports of an engine about contenders and connections, to the loggers and to an observer.
 
 The reports are made inside the critical section. The next tick passes them on, because the handlers of a
 logger are code of the program.
@@ -25,10 +25,12 @@ class Observer(Protocol):
         """An acquire begins to wait."""
 
     def decided(self, server: str, outcome: str, duration: float) -> None:
-        """An acquire has waited: ``acquired``, the name of its refusal, or another end."""
+        """An acquire has ended its wait. ``outcome`` is ``acquired``, the name of the refusal, or another
+        end.
+        """
 
     def ended(self, server: str, outcome: str, duration: float) -> None:
-        """A grant has ended after so long: ``released``, ``lost``, or how a claim has ended."""
+        """A grant has ended. ``outcome`` is ``released``, ``lost``, or the end of a claim."""
 
     def lost(self, server: str, reason: str) -> None:
         """A grant is lost."""
@@ -39,7 +41,7 @@ observer: Observer | None = None
 
 
 def observe(by: Observer | None) -> None:
-    """From now on, this observer measures what begins."""
+    """From now on, this observer measures each new acquire."""
     global observer
     observer = by
 
@@ -62,7 +64,7 @@ class Reports:
         self._log(logging.DEBUG, "%s: waits", contender.label)
 
     def changed(self, contender: Contender) -> None:
-        """A contender may be in another state."""
+        """Reports the state of a contender if it has changed."""
         before, state = contender.reported, contender.state
         if before is state or state is State.RELEASING:
             return
@@ -119,13 +121,13 @@ class Reports:
             self._later.append(partial(log.log, level, text, *arguments))
 
     def wants(self, level: int) -> bool:
-        """Whether there is a connection, and the driver's logger takes this level."""
+        """Whether the client uses a connection, and the driver's logger is enabled for this level."""
         return self._server != "memory" and self._driver_log.isEnabledFor(level)
 
     def connection(self, level: int, text: str, error: object = None) -> None:
-        """Something has happened to a connection."""
+        """Reports an event of a connection."""
         if isinstance(error, BaseException):
-            # Not the exception itself: it has frames.
+            # Not the exception itself, which would keep frames alive.
             error = f"{type(error).__name__}: {error}"
         why = "" if error is None else f": {error}"
         self._later.append(partial(self._driver_log.log, level, "%s: %s%s", self._where(), text, why))

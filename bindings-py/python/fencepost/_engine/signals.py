@@ -1,6 +1,7 @@
-"""Exceptions of the program that come from outside of the call. Python runs a signal handler on the main
-thread at any moment. Time limits throw an exception into a thread, or into a greenlet of gevent or eventlet.
-This may be inside a client library, which may take the exception for an error of its connection.
+"""Detects exceptions that the program raises during a call of a client library. Python runs a signal handler
+on the main thread at any moment. Time limits throw an exception into a thread, or into a greenlet of gevent
+or eventlet. If this happens inside a client library, the library may treat the exception as an error of its
+connection.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ _LIBRARIES = sys.stdlib_module_names | {
 
 
 def raised_by_program(error: BaseException) -> BaseException | None:
-    """The exception of the program that is this error, or that a library has turned into it: a signal handler
-    has raised it, or the program has thrown it into this thread. None if there is no such exception.
+    """The exception of the program that is this error, or that a library has converted to it: a signal
+    handler has raised it, or the program has thrown it into this thread. None if there is no such exception.
     """
     codes: set[CodeType | None] = set()
     if threading.current_thread() is threading.main_thread():
@@ -36,7 +37,7 @@ def raised_by_program(error: BaseException) -> BaseException | None:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """An exception, and those from which it was made."""
+    """An exception and its causes."""
     seen: set[int] = set()
     each: BaseException | None = error
     while each is not None and id(each) not in seen:
@@ -55,8 +56,9 @@ def _is_of_handler(error: BaseException, codes: set[CodeType | None]) -> bool:
 
 
 def _is_thrown(error: BaseException) -> bool:
-    """Whether it has a class that no library has, and comes from a line of a library. If code of the program
-    that a library calls raises it, such as a credential provider, its traceback has the frames of that code.
+    """Whether its class belongs to no library, but its traceback has only frames of libraries. If code of the
+    program raised it, such as a credential provider that a library calls, the traceback has frames of that
+    code.
     """
     if _package(type(error).__module__) in _LIBRARIES:
         return False

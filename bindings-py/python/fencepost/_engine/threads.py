@@ -11,8 +11,8 @@ SHUTTING_DOWN = "the interpreter is shutting down. Make the call earlier, for ex
 
 
 def start(name: str, work: Callable[..., object], *arguments: object) -> threading.Thread | None:
-    """Starts a thread. Gives None if Python cannot start one: since 3.12 it starts none while functions of
-    ``atexit`` run. Later, each version stops the new thread before its first line.
+    """Starts a thread. Returns None if Python cannot start one: since version 3.12, Python starts none while
+    functions of ``atexit`` run. After that, every version stops a new thread before its first line.
     """
     if sys.is_finalizing():
         return None
@@ -25,8 +25,8 @@ def start(name: str, work: Callable[..., object], *arguments: object) -> threadi
 
 
 def join(thread: threading.Thread | None, within: float) -> None:
-    """Waits for the end of a thread, for at most so many seconds. Does not wait for the calling thread, nor
-    for one that Python has stopped.
+    """Waits for the end of a thread, for at most ``within`` seconds. Does not wait for the calling thread,
+    nor for one that Python has stopped.
     """
     if thread is not None and thread is not threading.current_thread() and not sys.is_finalizing():
         thread.join(within)

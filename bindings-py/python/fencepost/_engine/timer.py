@@ -1,4 +1,4 @@
-"""The timer of a client for threads: a daemon thread that starts when there first is a time to wait for."""
+"""The timer of a client for threads: a daemon thread that starts with the first planned tick."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from .threads import join, start
 from .waiter import Waiter
 
 NEVER = 2**63
-# While the computer sleeps, waits stand still and the clock goes on. So a wait is never longer than this.
+# While the computer sleeps, waits are suspended but the clock is not. So no wait is longer than this.
 LONGEST = 1.0
 JOIN_WITHIN = 1.0
 LATE = 10_000
-"""A timer is late if it runs so many microseconds after its time. Answers may have come meanwhile."""
+"""A timer is late if it runs more than this many microseconds after its time. Replies may have arrived since
+then.
+"""
 TURN = 20_000
-"""A late timer first waits for so many microseconds, while the client reads those answers."""
+"""A late timer first waits for this many microseconds, while the client reads those replies."""
 
 
 def pause(due: int) -> float:
@@ -80,7 +82,8 @@ class ThreadTimer:
             due, present = self._due, now()
             if due <= present or self._engine.has_orphans:
                 if present - due > LATE:
-                    # The client reads what has come by now. The tick decides only what was due by then.
+                    # First the client reads the replies that have arrived. The tick handles only what was due
+                    # before them.
                     time.sleep(TURN / 1e6)
                 # The tick plans the next time.
                 self._due = NEVER

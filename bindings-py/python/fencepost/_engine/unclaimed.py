@@ -1,7 +1,7 @@
 """Grants that no task has taken, because the loop stands still or was stopped.
 
-A thread of the client library reads the answer and keeps the session alive. So without the loop, such a grant
-would block all other contenders. Another thread releases it after half of its lease. When the loop goes on,
+A thread of the client library reads the reply and keeps the session alive. So without the loop, such a grant
+would block all other contenders. Another thread releases it after half of its lease. When the loop continues,
 the acquire queues again.
 """
 
@@ -66,7 +66,7 @@ class Unclaimed:
             late = now() - self._next
             if self._stopped or late >= 0:
                 if late > LATE and not self._stopped:
-                    # The process was stopped. The loop gets a little time to take its grants.
+                    # The process was paused. The loop gets a little time to take its grants.
                     sleep(TURN / 1e6)
                 if not self._look():
                     return
@@ -74,7 +74,7 @@ class Unclaimed:
                 self._waiter.wait(pause(self._next))
 
     def _look(self) -> bool:
-        """Releases the grants whose time is up. Gives whether there are others."""
+        """Releases the grants whose time is up. Returns whether others are left."""
         engine = self._engine
         with engine.order:
             time = now()

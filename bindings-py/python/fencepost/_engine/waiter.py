@@ -1,4 +1,4 @@
-"""How a thread waits for another one."""
+"""Lets a thread wait for another one."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Waiter:
     __slots__ = ("_lock",)
 
     def __init__(self) -> None:
-        # By the name, because gevent may have patched the threads after this module was imported.
+        # Looked up at each call, because gevent may have patched the threads after this module was imported.
         self._lock = _thread.allocate_lock()
         self._lock.acquire()
 
@@ -26,7 +26,7 @@ class Waiter:
             pass
 
     def wait(self, seconds: float | None) -> bool:
-        """Waits for a call of ``wake``. Gives False if the time is up, or at once if the interpreter is
+        """Waits for a call of ``wake``. Returns False if the time is up, or at once if the interpreter is
         shutting down: it has stopped the threads that would call ``wake``.
         """
         if sys.is_finalizing():

@@ -1,11 +1,11 @@
-"""What errors have in common: how they show names and addresses, and the error of a wrong type."""
+"""Functions for the texts of errors: names, values and addresses. Also the error for a wrong type."""
 
 from __future__ import annotations
 
 from ..errors import ConfigError
 
 _MOST_SHOWN = 64
-"""The number of characters of a name that an error repeats at most."""
+"""The largest number of characters of a name in the text of an error."""
 
 
 def shown(name: str) -> str:
@@ -14,7 +14,7 @@ def shown(name: str) -> str:
 
 
 def described(value: object) -> str:
-    """A value for an error's text, even if it cannot describe itself."""
+    """A value for an error's text, even if its ``repr`` raises."""
     try:
         return shown(repr(value))
     except Exception:

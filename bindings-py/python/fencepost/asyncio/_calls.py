@@ -1,4 +1,6 @@
-"""What a client for asyncio does for a grant: each call asks the engine, and waits for the answer."""
+"""The calls of grants in the client for asyncio. Each call starts work in the engine, and waits for its
+result.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ Given = TypeVar("Given")
 
 
 def rest(wait: int | bool, begun: int) -> int | bool:
-    """What is left of an acquire timeout. The loop stood still for too long, and the engine has released the
-    grant. So the call queues again, or tries once more when the time is up.
+    """The remaining acquire timeout. The loop stood still for too long, and the engine has released the
+    grant. So the call queues again, or tries once more if the time is up.
     """
     if isinstance(wait, bool):
         return wait
@@ -32,7 +34,7 @@ def rest(wait: int | bool, begun: int) -> int | bool:
 
 
 class Calls(Noncopyable):
-    """The part of a client that its locks and grants need. They keep the client alive."""
+    """The part of a client that its locks and grants use. They keep the client alive."""
 
     _engine: LoopEngine
     _driver: AsyncDriver
@@ -69,7 +71,9 @@ class Calls(Noncopyable):
     async def _ask(
         self, contender: Asking, checked: Settings, wait: int | bool, make: Callable[[Asking], Given]
     ) -> Given:
-        """Makes something of the answer to an acquire. ``make`` raises if the answer is a refusal."""
+        """Waits until the server has decided, and returns the result of ``make``, which raises after a
+        refusal.
+        """
         engine = self._engine
         engine.check()
         try:
@@ -108,7 +112,7 @@ class Calls(Noncopyable):
         return contender.revoke_requested
 
     async def _wait(self, contender: Contender, until: Until, limit: float | None = None) -> bool:
-        """Waits until that is true. Gives False if the time is up."""
+        """Waits until the condition is true. Returns False if the time is up."""
         engine = self._engine
         loop = engine.loop
         end = None if limit is None else loop.time() + limit

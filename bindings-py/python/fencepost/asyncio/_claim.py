@@ -19,12 +19,12 @@ from ._grant import Hold
 
 
 class Claim(Hold, BaseClaim):
-    """The right to run an operation, or the result that it had before (:attr:`replayed`).
+    """The right to run an operation, or its stored result (:attr:`replayed`).
 
-    As an asynchronous context manager it leaves the operation at the end of a block that has neither
-    completed nor released it, by a cancellation for example: its outcome is unknown then, and the policy of
-    the operation decides what follows. A loss does not cancel the block, because it may still complete the
-    operation: see :attr:`lost`.
+    As an asynchronous context manager: if the block ends without completing or releasing the claim, for
+    example by a cancellation, the client leaves the operation. The outcome is unknown then, and the policy of
+    the operation decides what the next claim gets. A loss does not cancel the block, because it may still
+    complete the operation: see :attr:`lost`.
     """
 
     __slots__ = ("_codec", "_key", "_operations")
@@ -38,24 +38,26 @@ class Claim(Hold, BaseClaim):
         self._codec = codec
 
     async def complete(self, value: object) -> None:
-        """The operation has this result. Returns when the server has stored it.
+        """Stores the result of the operation. Returns when the server has stored it.
 
         If another attempt has stored a result, the claim becomes :attr:`replayed`, with that result. Raises
-        ConfigError before anything is sent, if the codec cannot store the value; Refused if the server
-        refuses it, and the claim goes on; ClaimLost if another attempt has taken the operation over, or if no
-        server answers for a whole lease. After ClaimLost you may complete it again: the server decides.
+        ConfigError, before the client sends anything, if the codec cannot encode the value; Refused if the
+        server refuses the result: the claim continues; ClaimLost if another attempt has taken the operation
+        over, or if no server replies for a whole lease. After ClaimLost you may complete the claim again: the
+        server decides.
         """
         await self._complete(self._codec.tag, self._codec.to_bytes(self.name, value))
 
     async def release(self) -> None:
-        """Nothing has happened: the operation may be claimed anew. Returns when the server has confirmed it.
-        Raises ClaimLost, Refused, MisuseError (``not-held``) and ReleaseUnconfirmed, as a grant does.
+        """Reports that the operation had no effect: another attempt may claim it. Returns when the server has
+        confirmed the release. Raises ClaimLost, Refused, MisuseError (``not-held``) and ReleaseUnconfirmed,
+        as a grant does.
         """
         await self._client._give_up(self._claimed, leaves=False)
 
     async def leave(self) -> None:
-        """The outcome is unknown: the lease is over, and the policy decides what follows. Raises the same
-        errors as :meth:`release`.
+        """Reports that the outcome is unknown. The lease ends, and the policy decides what the next claim
+        gets. Raises the same errors as :meth:`release`.
         """
         await self._client._give_up(self._claimed, leaves=True)
 
@@ -85,7 +87,7 @@ class Claim(Hold, BaseClaim):
 
 
 class Claiming(Noncopyable):
-    """A claim that has not begun: ``async with`` it, or ``await`` it. Make one for each block."""
+    """A claim that has not begun. Use it with ``async with`` or ``await``. Make one for each block."""
 
     __slots__ = ("_begin", "_claim")
 
@@ -98,7 +100,7 @@ class Claiming(Noncopyable):
 
     async def __aenter__(self) -> Claim:
         if self._claim is not None:
-            raise MisuseError("this claim has a block already: call claim() for each block", 204, "busy")
+            raise MisuseError("this claim already has a block: call claim() for each block", 204, "busy")
         self._claim = await self._begin()
         return self._claim
 

@@ -30,8 +30,8 @@ def connect(url: str, *, connect_timeout: Duration = CONNECT_WITHIN) -> Client:
 
 
 class Client(Kinds):
-    """Locks on one connection. :func:`connect` makes a client; or give this class your own ``KazooClient`` or
-    ``redis.asyncio.Redis``.
+    """Locks on one connection. :func:`connect` makes a client. Or pass your own ``KazooClient`` or
+    ``redis.asyncio.Redis`` to this class.
 
     The client never closes your own connection. :meth:`close` removes the listeners that the client added to
     it. ``prefix``, for ZooKeeper, is the path below which the locks are. ``connect_timeout`` is that of
@@ -75,10 +75,10 @@ class Client(Kinds):
 
     async def close(self) -> None:
         """Releases all grants and cancels all waiting acquires. Waits at most 5 seconds for the server's
-        answers. If the task is cancelled, the close goes on in the background.
+        replies. If the task is cancelled, the close continues in the background.
 
         A grant that is held ends as lost: the client sets its ``lost`` and cancels its block, which raises
-        LockLost. Raises CleanupIncomplete if the server may still hold something of this client. A second
+        LockLost. Raises CleanupIncomplete if the server may still have nodes or keys of this client. A second
         close, at the same time or later, waits until the first has ended, and does not raise that error
         again. If the first close was cancelled, the second one finishes it.
         """

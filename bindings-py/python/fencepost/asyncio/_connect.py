@@ -21,7 +21,7 @@ from .._engine.threads import start
 from .._fencepost import Command, Hub
 
 _DROP_WITHIN = 5.0
-"""The time for closing a connection for which no task waits, in seconds."""
+"""The time limit to close a connection, in seconds, if no task waits for the close."""
 
 
 class AsyncDriver(Driver, Protocol):
@@ -33,7 +33,7 @@ class AsyncDriver(Driver, Protocol):
 
     async def close(self, within: float) -> None:
         """Removes its listeners from the connection, and closes the connection if the driver made it. Waits
-        for at most so many seconds.
+        for at most ``within`` seconds.
         """
 
     def drop(self) -> None:
@@ -41,7 +41,7 @@ class AsyncDriver(Driver, Protocol):
 
 
 class FromThreads:
-    """A driver for threads, used on a loop. Only its close may block, so a thread of its own closes it."""
+    """A driver for threads, used on a loop. Only its close may block, so a separate thread closes it."""
 
     inline = False
 

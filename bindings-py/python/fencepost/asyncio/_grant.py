@@ -16,7 +16,7 @@ from ._calls import Calls
 
 
 class Hold(BaseHold):
-    """What a grant and a claim have in common in the client for asyncio."""
+    """The common base of grants and claims in the client for asyncio."""
 
     __slots__ = ("_client", "_lost")
 
@@ -39,8 +39,8 @@ class Hold(BaseHold):
         return self._lost
 
     async def extend(self) -> None:
-        """Renews the lease, so that it lasts its full time from now on. Returns when the server has confirmed
-        that. Raises LockLost, MisuseError.
+        """Renews the lease for its full duration from now on. Returns when the server has confirmed it.
+        Raises LockLost, MisuseError.
         """
         await self._client._extend(self._contender)
 
@@ -65,20 +65,20 @@ class Grant(Hold, BaseGrant):
         self._body: Body | None = None
 
     async def wait_revoke_requested(self, timeout: Duration | None = None) -> bool:
-        """Waits for a revocation request, and gives True. Gives False if the grant ends or the time is up
-        before a request comes.
+        """Waits for a revocation request, and returns True. Returns False if the grant ends or the time is up
+        before a request arrives.
         """
         return await self._client._wait_revoke_requested(self._contender, timeout)
 
     async def downgrade(self) -> None:
         """ZooKeeper: turns a writer's grant into a reader's in one step. Waiting readers get the lock as
-        well. Waiting writers go on waiting until this grant is released, too. The grant keeps its fence.
+        well. Waiting writers get it only after this grant is released, too. The grant keeps its fence.
 
         If an owner has several grants of the writer, downgrade each of them. Readers get the lock when all
-        are downgraded or released. Returns when the server has confirmed it. The downgrade of a call that
-        was cancelled goes on, and the next call returns its result. Raises LockLost; MisuseError
+        are downgraded or released. Returns when the server has confirmed it. If a call is cancelled, the
+        downgrade continues, and the next call returns its result. Raises LockLost; MisuseError
         (``not-a-writer``) for a reader's grant, for any other kind, and after a call that has succeeded;
-        Refused if the server refuses: the grant is a writer's as before.
+        Refused if the server refuses: then the grant is still a writer's.
         """
         await self._client._downgrade(self._contender)
 
@@ -87,8 +87,8 @@ class Grant(Hold, BaseGrant):
         the release of the last one releases the lock; for the others this returns at once.
 
         Raises LockLost if the grant was lost before, MisuseError (``not-held``) if it was released before,
-        and ReleaseUnconfirmed if the server does not answer within 5 seconds. The release goes on in the
-        background then, and also if the task is cancelled.
+        and ReleaseUnconfirmed if the server does not reply within 5 seconds. Then, or if the task is
+        cancelled, the client continues the release in the background.
         """
         await self._client._release(self._contender)
 
@@ -105,7 +105,7 @@ class Grant(Hold, BaseGrant):
         await self._leave(error)
 
     async def _leave(self, error: BaseException | None) -> None:
-        """The block has ended, with or without an exception."""
+        """Called at the end of the block, with its exception or None."""
         body, self._body = self._body, None
         if body is not None and await body.end(error):
             raise self._contender.error() from (self._contender.cause or error)
@@ -121,7 +121,9 @@ class Grant(Hold, BaseGrant):
 
 
 class Lost(asyncio.Event):
-    """The event of a loss. Any thread may ask whether it is set. Only the client's loop may wait for it."""
+    """The event of a loss. Any thread may check whether it is set. Only tasks of the client's loop may wait
+    for it.
+    """
 
     def __init__(self, engine: LoopEngine) -> None:
         super().__init__()
@@ -145,7 +147,7 @@ class Body:
 
     def lost(self) -> None:
         """Cancels the body, unless it has ended. Called on the loop."""
-        # If the body's task runs at this moment, it closes the client. It gets LockLost at the block's end.
+        # If the body's own task calls this, it is closing the client. It gets LockLost at the block's end.
         if self._cancelled or self._task is None:
             return
         if self._task is not asyncio.current_task():
@@ -153,7 +155,7 @@ class Body:
             self._task.cancel()
 
     async def end(self, error: BaseException | None) -> bool:
-        """The body has ended. Gives whether this cancellation alone has ended it."""
+        """Called after the body has ended. Returns whether only this cancellation has ended it."""
         task, self._task = self._task, None
         if task is None or not self._cancelled or task is not asyncio.current_task():
             return False

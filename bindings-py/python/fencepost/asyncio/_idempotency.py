@@ -28,8 +28,8 @@ T = TypeVar("T")
 class Idempotency(Noncopyable):
     """A scope of idempotent operations, made by :meth:`Client.idempotency`. Tasks of one loop may share it.
 
-    A fingerprint is a digest of what an operation is asked to do. A claim with the same key and another
-    fingerprint raises Mismatch. Fingerprints and bindings are bytes, or text.
+    A fingerprint is a digest of the operation's arguments. A claim with the same key and another fingerprint
+    raises Mismatch. Fingerprints and bindings are bytes, or text.
     """
 
     __slots__ = ("_client", "_operations")
@@ -47,8 +47,8 @@ class Idempotency(Noncopyable):
         blocking: bool = True,
     ) -> Claiming:
         """Claims an operation: ``async with payments.claim(key) as claim``, or ``await payments.claim(key)``.
-        If it has a result, the claim is :attr:`Claim.replayed`. If another attempt runs it, this waits, for
-        at most ``timeout``.
+        If the operation has a result, the claim is :attr:`Claim.replayed`. If another attempt runs the
+        operation, the claim waits for at most ``timeout``.
 
         Raises InProgress if the other attempt still runs it then, or at once with ``blocking=False``;
         Mismatch; Indeterminate; every other Refused; ConfigError.
@@ -65,17 +65,17 @@ class Idempotency(Noncopyable):
         timeout: Duration | None = None,
         blocking: bool = True,
     ) -> Claiming:
-        """Claims the operation of a token that was issued with the same binding. Raises what :meth:`claim`
-        raises, and Refused (``unknown-token``) if it was never issued or has expired.
+        """Claims the operation of a token that was issued with the same binding. Raises the errors of
+        :meth:`claim`, and Refused (``unknown-token``) if the token was never issued or has expired.
         """
         wait = acquire_timeout(timeout, blocking)
         checked = self._operations.consume(token, binding, fingerprint)
         return self._claim(token, checked, wait, self._operations.codec)
 
     async def issue(self, token: str, binding: bytes | str, *, life: Duration | None = None) -> None:
-        """Makes a token, which may be consumed within ``life`` (ten minutes by default). ``binding`` says to
-        whom and for what. Tokens are hard to guess: ``secrets.token_urlsafe()``. Raises Mismatch if the token
-        exists.
+        """Issues a token, which a claim may consume within ``life`` (ten minutes by default). ``binding``
+        identifies the user and the purpose of the token. A token must be hard to guess, such as
+        ``secrets.token_urlsafe()``. Raises Mismatch if the token exists.
         """
         await self._step(token, self._operations.issue(token, binding, life), done)
 
@@ -83,8 +83,8 @@ class Idempotency(Noncopyable):
         self, key: str, value: Any, *, fingerprint: bytes | str = b"", binding: bytes | str | None = None
     ) -> Outcome[Any]:
         """Claims an operation and stores its result at once, in one request: for a result that the program
-        knows beforehand, such as one order for each user. With a ``binding`` the key is a token. Raises what
-        :meth:`claim` raises, without waiting.
+        knows beforehand, such as one order for each user. With a ``binding`` the key is a token. Raises the
+        errors of :meth:`claim`. Does not wait.
         """
         checked = self._operations.register(key, value, binding, fingerprint)
         return await self._step(key, checked, partial(self._operations.registered, key, value))
@@ -92,36 +92,36 @@ class Idempotency(Noncopyable):
     async def update(
         self, key: str, value: Any, *, operation: str, version: int, fingerprint: bytes | str = b""
     ) -> Outcome[int]:
-        """Replaces the value at ``key`` if it has this version; 0 means that there is none. Gives the new
-        version. ``operation`` identifies the update: its repetition changes nothing and is replayed. Raises
-        Conflict, with the present value, and Mismatch.
+        """Replaces the value at ``key`` if it has this version; version 0 means that no value exists. Returns
+        the new version. ``operation`` identifies the update: a repeated update changes nothing, and its
+        outcome is replayed. Raises Conflict, with the present value, and Mismatch.
         """
         checked = self._operations.update(key, value, operation, version, fingerprint)
         return await self._step(key, checked, updated)
 
     async def look(self, key: str) -> Record | None:
-        """Reads the record of an operation, or a value. None: there is none."""
+        """Reads the record of an operation, or a value. Returns None if there is none."""
         return await self._step(key, self._operations.look(key), looked)
 
     async def settle(self, key: str, record: Record, value: Any) -> Outcome[Any]:
-        """For operators: gives an operation its result. ``record`` is what :meth:`look` has given. If the
-        operation has a result, that one stays, and is replayed. Raises Refused (``record-changed``) if the
-        operation has changed hands since.
+        """For operators: stores the result of an operation. ``record`` is the record that :meth:`look`
+        returned. If the operation already has a result, the server keeps that result, and the outcome is
+        replayed. Raises Refused (``record-changed``) if the record has changed since then.
         """
         checked = self._operations.settle(key, record, value)
         return await self._step(key, checked, partial(self._operations.registered, key, value))
 
     async def forget(self, key: str, record: Record) -> None:
-        """For operators: deletes the record, so that the operation may run anew. ``record`` is as for
+        """For operators: deletes the record, so that the operation may run again. ``record`` is as for
         :meth:`settle`.
         """
         await self._step(key, self._operations.forget(key, record), done)
 
     async def sweep(self) -> int:
-        """Deletes what no request of this scope would miss: records that were released or forgotten or are
-        past their retention, and tokens past their life. Gives how many. On ZooKeeper nothing else deletes
-        them: run it once a day, in one process or in many. On Redis the server expires them by itself, and
-        this gives 0. Raises Refused.
+        """Deletes the records of this scope that no request needs: records that were released or forgotten or
+        are past their retention, and tokens past their life. Returns the number of deleted records. On
+        ZooKeeper nothing else deletes them: call this once a day, in one process or in several. On Redis the
+        server expires them by itself, and this returns 0. Raises Refused.
         """
         of = self._operations
         return await self._client._ask(Contender(of.scope), of.sweep(), False, swept)
@@ -142,14 +142,15 @@ class Idempotency(Noncopyable):
             @payments.once(key=lambda order: order.id)
             async def pay(order): ...
 
-            await pay(order)                          # runs it, or gives the stored result
+            await pay(order)                          # runs it, or returns the stored result
             (await pay.outcome(order)).replayed       # whether it was stored before
 
-        ``key`` and ``fingerprint`` are functions of the same arguments. The result is stored as JSON, or by
-        ``codec``. A result that cannot be stored raises ConfigError, and leaves the operation. An exception
-        or a cancellation leaves it, too: its outcome is unknown, and the policy decides. ``release_on`` has
-        the exceptions that say that nothing has happened. ``store_on`` has those whose text is the result: a
-        replay raises StoredError.
+        ``key`` and ``fingerprint`` are functions of the same arguments. The client stores the result as JSON,
+        or with ``codec``. If it cannot encode the result, it raises ConfigError and leaves the operation.
+        After an exception or a cancellation it leaves the operation, too: the outcome is unknown, and the
+        policy decides. ``release_on`` lists the exceptions after which the operation had no effect: the
+        client releases the claim. ``store_on`` lists the exceptions whose text the client stores as the
+        result: a replay raises StoredError.
         """
         how = How.of(self._operations, key, fingerprint, codec, timeout, blocking, release_on, store_on)
         return partial(Once, self, how=how)
@@ -190,7 +191,7 @@ class Once(BaseOnce[P, Awaitable[T]]):
     def __init__(self, scope: Idempotency, function: Callable[P, Awaitable[T]], how: How) -> None:
         super().__init__(scope._operations, function, how)
         self._scope = scope
-        # Frameworks ask whether they may call it in the loop.
+        # Frameworks check this before they call it in the loop.
         if sys.version_info >= (3, 12):
             inspect.markcoroutinefunction(self)
         else:
@@ -207,11 +208,11 @@ class Once(BaseOnce[P, Awaitable[T]]):
         return self._bound(instance, OnceMethod)
 
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result: of this call, or of an earlier one with the same key."""
+        """Returns the result of this call, or of an earlier one with the same key."""
         return (await self.outcome(*args, **kwargs)).value
 
     async def outcome(self, *args: P.args, **kwargs: P.kwargs) -> Outcome[T]:
-        """The result, and whether it was stored before."""
+        """Returns the result, and whether an earlier call stored it."""
         given, how = (*self._first, *args), self._how
         key, checked = self._operation(*given, **kwargs)
         async with self._scope._claim(key, checked, how.wait, how.codec) as claim:
@@ -236,7 +237,7 @@ class Once(BaseOnce[P, Awaitable[T]]):
 
 
 class OnceMethod(Method, Once[P, T]):
-    """Such a function as the method of an object."""
+    """A function that runs once for each key, as the method of an object."""
 
     def __init__(self, function: Once[..., T], instance: object) -> None:
         self._become_method(function, instance)

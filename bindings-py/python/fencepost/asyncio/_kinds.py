@@ -1,4 +1,4 @@
-"""What a client for asyncio makes: one method for each kind of lock."""
+"""The locks of a client for asyncio: one method for each kind of lock."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AnyLock = TypeVar("AnyLock", bound=Lock)
 
 
 class Kinds(Calls):
-    """The constructors of locks. None of them sends anything."""
+    """The methods that make locks. None of them sends a request."""
 
     _prefix: str
     _server: str
@@ -87,8 +87,8 @@ class Kinds(Calls):
         - ``fair`` (ZooKeeper): whether waiters get the lock in order; ``False`` makes one node and no queue.
           Default: ``True``.
 
-        Durations are seconds or timedeltas. :meth:`fencepost.Client.lock` says more about layouts, unfair
-        locks, owners and ``memory:``.
+        Durations are seconds or timedeltas. :meth:`fencepost.Client.lock` describes layouts, unfair locks,
+        owners and ``memory:``.
 
         ``on_lost`` decides what happens to the body of an ``async with`` when its grant is lost. With
         ``"cancel"`` the client cancels the body, as ``asyncio.timeout`` does, and the statement raises
@@ -142,10 +142,10 @@ class Kinds(Calls):
         on_lost: OnLost = "cancel",
     ) -> Lock:
         """ZooKeeper: the semaphore of that name. At most ``permits`` contenders hold it at a time. Waiters
-        get it in the order in which they came.
+        get it in the order of their arrival.
 
-        All contenders have to give the same number of permits. The fence of a permit identifies it; it does
-        not say which of two permits is the newer one. Options are those of :meth:`lock`; the layouts are
+        All contenders must pass the same number of permits. The fence of a permit identifies it. It does not
+        show which of two permits is the newer one. Options are those of :meth:`lock`; the layouts are
         ``"curator"`` and ``"kazoo"``. Raises ConfigError.
         """
         options = {**options_of(locals()), "permits": permits}
@@ -194,11 +194,10 @@ class Kinds(Calls):
             async with client.multi_lock(["account/7", "account/9"]) as grant:
                 ...
 
-        The client enters the queues of all the locks in one transaction. So multi-locks cannot deadlock
-        each other, whatever the order of their names. Other contenders can acquire each of the locks alone.
-        A program that holds one of the locks alone and waits for another one can still deadlock with a
-        multi-lock. All locks of a grant have the same fence. Options are those of :meth:`lock`. Raises
-        ConfigError.
+        The client enters the queues of all the locks in one transaction. So multi-locks cannot deadlock each
+        other, in any order of their names. Other contenders can acquire each of the locks alone. A program
+        that holds one of the locks alone and waits for another one can still deadlock with a multi-lock. All
+        locks of a grant have the same fence. Options are those of :meth:`lock`. Raises ConfigError.
         """
         options = options_of(locals())
         wanted = texts("the names of locks", names)
@@ -231,13 +230,14 @@ class Kinds(Calls):
                     await claim.complete(await charge(claim.derive("charge")))
                 return claim.result
 
-        The scope says whose keys these are: the operation and the tenant. ``retention`` is how long the
-        server keeps a record after it was last written (24 h). ``on_lease_end`` is what a claim gets that
-        finds the lease of an earlier attempt over: ``"retake"``, the operation, which may then run twice;
-        ``"block"``, InProgress; ``"indeterminate"``, Indeterminate. The first claim of an operation decides
-        it. ``codec`` is how results become bytes. ``lease`` is how long a claim on Redis lasts without a
-        renewal (30 s); on ZooKeeper it lasts as long as the session. ``renew``, ``margin``, ``poll`` and
-        ``answer_within`` are as for a lock. This call sends nothing. Raises ConfigError.
+        The scope names the kind of operation and the tenant to which the keys belong. ``retention`` is how
+        long the server keeps a record after it was last written (24 h). ``on_lease_end`` is the policy for a
+        claim when the lease of an earlier attempt has ended. With ``"retake"`` the claim gets the operation,
+        which may then run twice. With ``"block"`` it raises InProgress, and with ``"indeterminate"``
+        Indeterminate. The first claim of an operation sets its policy. ``codec`` converts results to bytes.
+        ``lease`` is how long a claim on Redis lasts without a renewal (30 s); on ZooKeeper it lasts as long
+        as the session. ``renew``, ``margin``, ``poll`` and ``answer_within`` are those of a lock. This call
+        sends nothing. Raises ConfigError.
         """
         options = options_of(locals())
         self._engine.check_open()

@@ -28,7 +28,7 @@ class _Scoped(Noncopyable):
         self._scopes = Scopes(single)
 
     async def _obtain(self) -> Grant:
-        """The grant of a block that is entered."""
+        """Acquires the grant for a block."""
         raise NotImplementedError
 
     if TYPE_CHECKING:
@@ -71,11 +71,11 @@ class Lock(_Scoped):
     async def acquire(self, timeout: Duration | None = None, *, blocking: bool = True) -> Grant | None:
         """Waits until the lock is granted, for at most ``timeout`` (seconds or a timedelta) if that is given.
 
-        Gives None if another contender held the lock for all that time. With ``blocking=False`` it does not
-        wait, and gives None if another contender holds the lock. Every other failure is an exception:
+        Returns None if another contender held the lock for all that time. With ``blocking=False`` it does not
+        wait, and returns None if another contender holds the lock. Every other failure is an exception:
         Refused, ConfigError or MisuseError. It raises LockLost if the server granted the lock and the grant
-        ended before the answer reached this client. After None or an exception this call holds nothing. If
-        the task is cancelled, the contender leaves the queue.
+        ended before the reply reached this client. After None or an exception the caller does not hold the
+        lock. If the task is cancelled, the contender leaves the queue.
         """
         try:
             return await self._acquire(acquire_timeout(timeout, blocking))
@@ -85,16 +85,16 @@ class Lock(_Scoped):
     def hold(self, timeout: Duration | None = None, *, blocking: bool = True) -> Scope:
         """A context manager that acquires with a timeout: ``async with lock.hold(timeout=0.2) as grant``.
 
-        Entering it raises NotAcquired where :meth:`acquire` would give None. Make one for each block.
+        Entering it raises NotAcquired where :meth:`acquire` would return None. Make one for each block.
         """
         return Scope(self, acquire_timeout(timeout, blocking))
 
     async def contenders(self) -> list[Found]:
-        """Lists the lock's holders and waiters, in the order in which they came. Redis stores no waiters, so
+        """Lists the lock's holders and waiters, in the order of their arrival. Redis stores no waiters, so
         there the list is the holder.
 
-        The list is for people and tools. It can be out of date as soon as it is returned, so do not decide
-        by it who may use the resource. Raises Refused; ConfigError for a multi-lock.
+        The list is for people and tools. It can be out of date as soon as it is returned, so do not use it to
+        decide which client may use the resource. Raises Refused; ConfigError for a multi-lock.
         """
         return await self._inspect("list")
 
@@ -108,7 +108,7 @@ class Lock(_Scoped):
         await self._inspect("revoke", contender)
 
     async def break_contender(self, contender: Found) -> None:
-        """Takes its place from a contender. A holder loses the lock; a waiter enters the queue again.
+        """Deletes a contender from the lock. A holder loses the lock; a waiter enters the queue again.
 
         The holder learns of its loss within a third of its session timeout or of its lease. Until then
         another contender may hold the lock too, so only the fence protects the resource. Raises Refused
@@ -118,7 +118,7 @@ class Lock(_Scoped):
 
     async def _obtain(self) -> Grant:
         grant = await self.acquire()
-        assert grant is not None, "without a limit there is no end to the waiting"
+        assert grant is not None, "an acquire without a limit returned None"
         return await grant.__aenter__()
 
     async def _acquire(self, wait: int | bool) -> Grant:
@@ -164,8 +164,8 @@ class Lock(_Scoped):
 
 
 class Election(Lock):
-    """An election, made by :meth:`Client.election`. One candidate leads at a time, in the order in which the
-    candidates came.
+    """An election, made by :meth:`Client.election`. One candidate leads at a time, in the order of their
+    arrival.
 
     A grant is a term: it lasts until the leader releases it or loses it.
     """

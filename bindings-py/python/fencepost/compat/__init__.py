@@ -1,1 +1,1 @@
-"""Drop-in modules: a peer's classes, signatures, exceptions and layout, on fencepost's locks."""
+"""Drop-in modules: another library's classes, signatures, exceptions and layout, with fencepost's locks."""

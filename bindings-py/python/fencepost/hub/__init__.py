@@ -1,7 +1,7 @@
 """The hub: all machines on one connection, without I/O, for programs that have their own event loop.
 
 The hub does no I/O, reads no clock and draws no random number. The program reports inputs to the hub, and
-takes commands and events from it::
+gets commands and events from it::
 
     from fencepost.hub import Command, Event, Hub, Settings, Wait, now
 
@@ -23,8 +23,8 @@ takes commands and events from it::
                 sleep_until(until)
                 hub.handle_timeout(now())
 
-All times are microseconds as :func:`now` returns them. ``docs/reference/drivers.md`` says what a driver does
-for each operation, and what it must never do. ``examples/hub_loop.py`` is a complete program.
+All times are microseconds as :func:`now` returns them. ``docs/reference/drivers.md`` describes what a driver
+does for each operation, and what it must never do. ``examples/hub_loop.py`` is a complete program.
 """
 
 from __future__ import annotations

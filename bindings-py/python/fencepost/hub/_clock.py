@@ -1,4 +1,4 @@
-"""The clock, in microseconds. It never goes back. Where the system has such a clock, it goes on while the
+"""The clock, in microseconds. It never goes back. Where the system has such a clock, it also runs while the
 computer is suspended.
 """
 
@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import time
 
-# A lease goes on while the computer is suspended, so the client's clock has to go on, too.
+# The time of a lease also passes while the computer is suspended, so the client's clock must run, too.
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", None) or time.CLOCK_MONOTONIC
 _read = time.clock_gettime_ns
 

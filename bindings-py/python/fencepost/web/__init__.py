@@ -2,9 +2,9 @@
 
     from fencepost.web import AsgiMiddleware, WsgiMiddleware
 
-A covered request has the header ``Idempotency-Key``. The first request with a key runs, its response is
-stored, and every later one gets that response. ``docs/reference/http.md`` describes the form, which the
-middleware of other languages shares.
+A covered request has the header ``Idempotency-Key``. The application handles the first request with a key,
+and the middleware stores the response. Every later request with this key gets that response.
+``docs/reference/http.md`` describes the format, which the middleware of other languages shares.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the middleware answers by itself, and what a status of the handler means for the claim."""
+"""The middleware's own responses, and how each status of the handler ends the claim."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ _UNKNOWN_WAIT = 30
 
 
 def end_of(status: int, ends: Mapping[int, End]) -> End:
-    """How a response with this status ends the claim. ``ends`` are the program's exceptions."""
+    """How a response with this status ends the claim. ``ends`` has the program's own rules."""
     given = ends.get(status)
     if given is not None:
         return given
-    # The whole request is here before the handler runs. So a timeout has ended a handler half-way.
+    # The middleware reads the whole request before the handler runs. So status 408 means that a timeout has
+    # ended the handler half-way.
     if not 200 <= status < 500 or status == _REQUEST_TIMEOUT:
         return "leave"
     return "release" if status in _RELEASING else "complete"
@@ -129,4 +130,4 @@ PROBLEMS = (
     *(KEY_MISSING, KEY_MALFORMED, IN_PROGRESS, INDETERMINATE, BODY_TOO_LARGE, MISMATCH, UNKNOWN_TOKEN),
     *(CORRUPT_RECORD, STORE_UNAVAILABLE),
 )
-"""All of them."""
+"""All problems."""

@@ -36,14 +36,14 @@ Receive: TypeAlias = Callable[[], Awaitable[Message]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 _DRAIN_WITHIN = 30.0
-"""How long a request, and then a shutdown, waits for a handler whose client has gone, in seconds."""
+"""How long a request, and then a shutdown, waits for a handler whose client has disconnected, in seconds."""
 _HIDDEN = frozenset(
     (
         *("http.response.trailers", "http.response.pathsend", "http.response.zerocopysend"),
         *("http.response.push", "http.response.early_hint"),
     )
 )
-"""Extensions with which a response would pass the middleware by."""
+"""Extensions with which a response would bypass the middleware."""
 
 
 class AsgiMiddleware(Middleware[Scope, Idempotency]):
@@ -73,9 +73,9 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
             await self.app(scope, receive, send)
 
     async def drain(self, timeout: float = _DRAIN_WITHIN) -> None:
-        """Waits for the handlers that run, for ``timeout`` seconds. Then cancels those that are left: their
-        claims are left, too. The middleware calls this at the lifespan's shutdown. Call it yourself if no
-        lifespan reaches the middleware: on a mounted application, or around Django.
+        """Waits at most ``timeout`` seconds for the running handlers. Then cancels the remaining ones, and
+        leaves their claims. The middleware calls this at the lifespan's shutdown. Call it yourself if the
+        middleware gets no lifespan messages: on a mounted application, or around Django.
         """
         if not self._running:
             return
@@ -107,8 +107,8 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
             problem = answer.problem
             await _respond(send, problem.status, problem.headers(answer.wait), problem.body)
         except HungUp:
-            # The client is gone. Some middleware around this one insists on a response.
-            with suppress(OSError):  # So servers say that the client has hung up.
+            # The client has disconnected. Some middleware around this one requires a response.
+            with suppress(OSError):  # Servers report a disconnected client like this.
                 await _respond(send, 400, [(b"content-length", b"0")], b"")
 
     async def _issue(self, scope: Scope, send: Send) -> None:
@@ -165,7 +165,9 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
                 return b"".join(parts)
 
     async def _claim(self, head: Head, named: Named, tenant: str, body: bytes) -> Claim:
-        """Raises Answer, StoreAway with ``fail_open``, and the errors of the program."""
+        """Claims the operation. Raises Answer, StoreAway with ``fail_open``, and errors that the program
+        caused.
+        """
         scope, key = self._operations(), named.key(tenant)
         operations = scope._operations
         attempts = self._attempts(operations, named, tenant, head, body)
@@ -179,7 +181,7 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
                         raise
 
     async def _run(self, claim: Claim, scope: Scope, body: bytes, receive: Receive, send: Send) -> None:
-        """Runs the handler in a task of its own, which goes on if this one is cancelled or ends."""
+        """Runs the handler in a separate task, which continues if this one is cancelled or ends."""
         over = asyncio.Event()
         extensions = {
             name: value for name, value in (scope.get("extensions") or {}).items() if name not in _HIDDEN
@@ -196,7 +198,7 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
         )
 
         async def hung_up() -> Message:
-            # The handler does not learn that its client hangs up: it would stop half-way.
+            # The handler must not learn that its client disconnects: it would stop half-way.
             await over.wait()
             return {"type": "http.disconnect"}
 
@@ -237,12 +239,12 @@ class AsgiMiddleware(Middleware[Scope, Idempotency]):
 
 
 async def _end_after_hang_up(receive: Receive, response: Protected, ended: asyncio.Future[None]) -> None:
-    """Ends the request some time after its client has gone, even if the handler goes on. Servers wait for
-    their requests without a limit, and only then for the lifespan's shutdown.
+    """Ends the request some time after its client has disconnected, even if the handler continues. Servers
+    wait for their requests without a limit, and only then for the lifespan's shutdown.
     """
     try:
         message = await receive()
-    except Exception:  # There is nothing to learn from this server.
+    except Exception:  # This server does not report a disconnect.
         return
     # After the response, the handler learns of the disconnect, and background tasks have the time they need.
     if message["type"] == "http.disconnect" and not response.is_complete:
@@ -252,8 +254,9 @@ async def _end_after_hang_up(receive: Receive, response: Protected, ended: async
 
 
 async def _settling(ended: asyncio.Future[None], work: Coroutine[Any, Any, None]) -> None:
-    """Does the work, and gives ``ended`` its result or exception. ``asyncio.shield`` would do so two turns of
-    the event loop later. If the client has gone, nothing awaits ``ended``, and the task raises the exception.
+    """Does the work, and sets its result or exception on ``ended``. ``asyncio.shield`` would do so two turns
+    of the event loop later. If the client has disconnected, no task awaits ``ended``, and this task raises
+    the exception.
     """
     try:
         await work
@@ -263,7 +266,7 @@ async def _settling(ended: asyncio.Future[None], work: Coroutine[Any, Any, None]
     except GeneratorExit:
         raise
     except BaseException as error:
-        # What is no Exception must not be raised by a task: asyncio would end the event loop with SystemExit.
+        # A task must not raise an exception such as SystemExit: asyncio would end the event loop with it.
         if not ended.done():
             ended.set_exception(error)
         elif isinstance(error, (Exception, KeyboardInterrupt)):
@@ -276,7 +279,7 @@ async def _settling(ended: asyncio.Future[None], work: Coroutine[Any, Any, None]
 
 
 def _again(body: bytes, then: Receive) -> Receive:
-    """Gives the request's body once more, and then what ``then`` gives."""
+    """Returns a ``receive`` that first returns the request's body, and then calls ``then``."""
     is_read = False
 
     async def received() -> Message:
@@ -316,7 +319,7 @@ async def _replay(send: Send, claim: Claim, method: bytes) -> None:
 
 
 def _marking(send: Send) -> Send:
-    """Adds to the response that no retry gets it."""
+    """Adds the header which reports that no retry gets this response."""
 
     async def marked(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -17,7 +17,7 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 
 class Protected(BaseProtected):
-    """Takes the messages of the handler."""
+    """Receives the messages of the handler."""
 
     def __init__(
         self,
@@ -40,10 +40,10 @@ class Protected(BaseProtected):
         self.has_begun = False
         """Whether the client may have got the head of a response."""
         self.is_complete = False
-        """Whether the handler has given its whole response."""
+        """Whether the handler has sent its whole response."""
 
     def hang_up(self) -> None:
-        """The client has gone: nothing is sent any more."""
+        """Called when the client has disconnected. Nothing is sent any more."""
         self._gone = True
 
     async def close(self, returned: bool) -> None:
@@ -55,7 +55,7 @@ class Protected(BaseProtected):
             await self._give_up(leaves=True)
 
     async def send(self, message: Message) -> None:
-        """Takes a message."""
+        """Handles a message of the handler."""
         kind = message["type"]
         if kind == "http.response.start" and self._start is None:
             self._start = message
@@ -67,8 +67,8 @@ class Protected(BaseProtected):
             self.is_complete = not message.get("more_body", False)
             part = bytes(message.get("body", b""))
             if self.is_complete and not part and self._may_be_cut_short:
-                # Starlette's BaseHTTPMiddleware also ends the body of a handler that has failed midway so. It
-                # raises the exception afterwards.
+                # If a handler fails half-way, Starlette's BaseHTTPMiddleware also ends the body like this,
+                # and raises the exception afterwards.
                 self._withheld = True
             else:
                 await self._take(part)
@@ -116,8 +116,8 @@ class Protected(BaseProtected):
         await self._forward({"type": "http.response.body", "body": part, "more_body": not self.is_complete})
 
     async def _end_claim(self, result: bytes, end: End) -> tuple[bool, form.Stored | None]:
-        """Ends the claim. Returns whether a retry gets what it should, and the result of another attempt, if
-        that was first.
+        """Ends the claim. Returns whether that succeeded, and the result of another attempt if that attempt
+        was first.
         """
         self._ended = True
         claim = self._claim
@@ -151,5 +151,5 @@ class Protected(BaseProtected):
         self.has_begun = True
         try:
             await self._send(message)
-        except OSError:  # So servers say that the client has hung up.
+        except OSError:  # Servers report a disconnected client like this.
             self._gone = True

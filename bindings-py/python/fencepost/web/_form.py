@@ -76,7 +76,7 @@ def token_in(body: bytes) -> bytes | None:
 
 
 def record_key(tenant: str, key: str) -> str:
-    """The key of the record of a request's key: for operators, who look at records."""
+    """The key of the record of a request's key. Operators need it to look at records."""
     return f"http:1:{binding_of(tenant).hex()}:{key}"
 
 
@@ -86,7 +86,7 @@ def token_key(token: str) -> str:
 
 
 def binding_of(tenant: str) -> bytes:
-    """To whom a form token is issued."""
+    """The binding of a form token: a digest of the tenant."""
     return hashlib.sha256(tenant.encode()).digest()
 
 
@@ -109,7 +109,7 @@ def fingerprint(secret: bytes, method: bytes, route: bytes, query: bytes, body: 
 
 @dataclass(frozen=True)
 class Stored:
-    """A response that the record has. ``body`` is None if only the status is stored."""
+    """A stored response. ``body`` is None if only the status is stored."""
 
     status: int
     headers: tuple[tuple[bytes, bytes], ...] = ()
@@ -119,7 +119,7 @@ class Stored:
     def of(
         cls, status: int, headers: Iterable[tuple[bytes, bytes]], body: bytes, names: frozenset[bytes]
     ) -> Stored:
-        """What is stored of a response. ``names`` are the headers that are."""
+        """The stored part of a response. ``names`` are the headers that are stored."""
         kept = ((name.lower(), value.strip(_BLANKS)) for name, value in headers)
         return cls(
             status,
@@ -140,7 +140,7 @@ class Stored:
 
     @classmethod
     def decode(cls, result: bytes) -> Stored:
-        """The response that a result is. Raises ValueError for anything but what :meth:`encode` gives."""
+        """Decodes a result. Raises ValueError if :meth:`encode` cannot have made it."""
         line, _, rest = result.partition(b"\n")
         status = _STATUS.fullmatch(line)
         if status is None:
@@ -149,14 +149,14 @@ class Stored:
         while True:
             line, end, rest = rest.partition(b"\n")
             if not end:
-                raise ValueError("the headers have no end")
+                raise ValueError("the headers do not end")
             if not line:
                 break
             headers.append(_header(line))
         if status[2] is None:
             return cls(int(status[1]), tuple(headers), rest)
         if headers or rest:
-            raise ValueError("something follows a status that is alone")
+            raise ValueError("headers or a body follow a status-only line")
         return cls(int(status[1]))
 
     def replay(self, method: bytes) -> Headers:
@@ -164,7 +164,7 @@ class Stored:
         headers = [*self.headers, REPLAYED]
         if self.body is None:
             headers.append(NOT_STORED)
-        # The length of an answer to HEAD would be that of the answer to GET, which is not stored.
+        # The length of a response to HEAD would be that of the response to GET, which is not stored.
         if has_length(self.status) and (self.body or method != b"HEAD"):
             headers.append((b"content-length", b"%d" % len(self.body or b"")))
         return headers

@@ -1,4 +1,4 @@
-"""The part of the middleware that is the same in ASGI and WSGI: its settings, and what a request asks for."""
+"""The part of the middleware that is the same in ASGI and WSGI: the settings, and the reading of requests."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _SHORTEST_SECRET = 16
 _URLENCODED = b"application/x-www-form-urlencoded"
 
 CLAIM = "fencepost.claim"
-"""Where the handler of a request finds its claim."""
+"""The key of the claim in the handler's ASGI scope or WSGI environ."""
 RESPONSES = Codec(form.TAG, lambda result: result, form.Stored.decode)
 """The codec of stored responses. The middleware encodes them itself, because of their limit."""
 
 
 class Answer(Exception):
-    """The middleware answers a request by itself."""
+    """The middleware responds to a request itself, without the handler."""
 
     def __init__(self, problem: Problem, wait: int | None = None) -> None:
         super().__init__(problem.title)
@@ -41,16 +41,16 @@ class Answer(Exception):
 
 
 class StoreAway(Exception):
-    """The store cannot be asked. The log says why."""
+    """The store is unavailable. The log has the reason."""
 
 
 class HungUp(Exception):
-    """The client has gone before its request was complete."""
+    """The client has disconnected."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """What the middleware reads of a request's head. The route is decoded."""
+    """The part of a request's head that the middleware reads. The route is decoded."""
 
     method: bytes
     route: bytes
@@ -90,27 +90,28 @@ class Attempt:
 
 
 class Middleware(Generic[Request, Scope]):
-    """The settings of a middleware. ``docs/reference/http.md`` describes them, and what a request gets.
+    """The settings of a middleware. ``docs/reference/http.md`` describes them, and the responses.
 
-    ``idempotency`` is a scope that :meth:`Client.idempotency` has made, or a function that gives it, which
-    the middleware calls for each request. ``scope`` gives the tenant or session of a request, whose keys
-    these are. Take it from what has been authenticated: a replay comes before the handler's own checks.
-    ``secret`` is the key of the fingerprints, 16 bytes at least. All servers that are to replay each other
-    have the same. A list has the present secret first, and then older ones, which are still accepted.
+    ``idempotency`` is a scope that :meth:`Client.idempotency` has made, or a function that returns it, which
+    the middleware calls for each request. ``scope`` is a function that returns the tenant or session of a
+    request, to which the keys belong. Take it from authenticated data: a replay happens before the handler's
+    own checks. ``secret`` is the key of the fingerprints, at least 16 bytes. Servers that replay each other's
+    responses must have the same secret. A list has the present secret first, and then older ones, which are
+    still accepted.
 
-    ``methods`` and ``covers``, a function of the request, say which requests are covered. With
-    ``required=False`` a request without a key passes through. ``wait`` says how long a request waits for
+    ``methods`` and ``covers``, a function of the request, select the requests that are covered. With
+    ``required=False`` a request without a key passes through. ``wait`` is how long a request waits for
     another one with the same key. ``ends`` maps statuses to ``"complete"``, ``"release"`` or ``"leave"``.
     ``stored_headers`` are stored besides the usual ones. With ``fail_open`` the handler runs without
-    protection if the store is away. ``tokens`` and ``token_path`` are for forms.
+    protection if the store is unavailable. ``tokens`` and ``token_path`` are for forms.
 
     Raises ConfigError.
     """
 
     _kind: type[Scope]
-    """What ``idempotency`` has to be, or to give."""
+    """The class of scopes that ``idempotency`` must be, or return."""
     _client: str
-    """Whose scopes these are, in an error."""
+    """The client of these scopes, for the text of an error."""
 
     def __init__(
         self,
@@ -151,7 +152,7 @@ class Middleware(Generic[Request, Scope]):
         self._set_up()
 
     def _set_up(self) -> None:
-        """What one of the two has besides its settings."""
+        """Sets up the state that only one of the two has."""
 
     def _operations(self) -> Scope:
         given = self._idempotency
@@ -161,7 +162,7 @@ class Middleware(Generic[Request, Scope]):
         return operations
 
     def _is_covered(self, head: Head, request: Request) -> bool:
-        if CLAIM in request:  # This middleware is around the application twice.
+        if CLAIM in request:  # The program has wrapped the application twice.
             return False
         return head.method in self._methods and (self._covers is None or bool(self._covers(request)))
 
@@ -169,11 +170,13 @@ class Middleware(Generic[Request, Scope]):
         return head.method == b"POST" and head.route == self._token_path
 
     def _may_have_form(self, head: Head) -> bool:
-        """Whether only the body says what names the operation."""
+        """Whether the form token may be in the body."""
         return self._tokens and not head.tokens and head.has_form
 
     def _named(self, head: Head, token: bytes | None) -> Named | None:
-        """What names the operation of a request. ``token`` was in its body. None: it passes through."""
+        """The key or token of a request. ``token`` is the token in its body. None: the request passes
+        through.
+        """
         if self._tokens and head.tokens:
             token = b", ".join(head.tokens)
         if token is not None:
@@ -213,15 +216,15 @@ class Middleware(Generic[Request, Scope]):
 
 
 def tenant_of(given: object) -> str:
-    """What ``scope`` has given. Raises ConfigError."""
-    tenant = text("the tenant that scope= gives", given, "shop-7")
+    """Checks the tenant that ``scope`` has returned. Raises ConfigError."""
+    tenant = text("the tenant that scope= returns", given, "shop-7")
     if not tenant:
-        raise unreadable("the tenant that scope= gives is empty: give the tenant or session of the request")
+        raise unreadable("the tenant that scope= returns is empty: give the tenant or session of the request")
     return tenant
 
 
 def answer_to(error: FencepostError) -> Exception:
-    """What a failed claim becomes: Answer, StoreAway, or the error itself, if it is the program's."""
+    """The exception for a failed claim: Answer, StoreAway, or the error itself, if the program caused it."""
     if not isinstance(error, (Refused, LockLost)):
         return error
     if error.code in (301, 302, 317):
@@ -240,8 +243,8 @@ _PROBLEMS = {
 
 @contextmanager
 def refusing(what: str, operations: Operations, key: str, *, fail_open: bool = False) -> Iterator[None]:
-    """Turns an error of the store into what the request gets: Answer, or StoreAway with ``fail_open``. The
-    log says ``what`` has happened if the store is away.
+    """Turns an error of the store into Answer, or into StoreAway with ``fail_open``. If the store is
+    unavailable, it logs ``what``, the consequence.
     """
     try:
         yield
@@ -274,13 +277,13 @@ def report(what: str, error: FencepostError, operations: Operations, key: str) -
 
 
 def report_of(what: str, error: FencepostError, claim: BaseClaim) -> None:
-    """The same of a claim."""
+    """The same for a claim."""
     report(what, error, claim._operations, claim._key)
 
 
 def giving_back(inner: Request, outer: Request, own: Collection[str]) -> Callable[[], None]:
-    """Makes a function that copies what the application has changed in ``inner`` to ``outer``, where the
-    middleware outside looks for it. ``own`` are the names that ``inner`` has for the handler alone.
+    """Returns a function that copies the application's changes in ``inner`` to ``outer``, where the outer
+    middleware finds them. ``own`` are the names that only the handler sees.
     """
     known = dict(inner)
 
@@ -357,7 +360,7 @@ def _ends(given: Mapping[int, End]) -> dict[int, End]:
 
 def _method(given: str) -> bytes:
     method = text("a method", given, "POST").encode()
-    # A server that gets another case does not change it: the requests would run without protection.
+    # Servers do not change the case of a method: requests with another case would run without protection.
     if not form.is_name(method) or method != method.upper():
         remedy = f"give {given.upper()!r}" if form.is_name(method) else 'give names such as "POST"'
         raise ConfigError(f"methods has {given!r}: {remedy}", *_INVALID_OPTION)

@@ -12,8 +12,8 @@ from ._middleware import with_not_stored
 
 
 class BaseProtected:
-    """The response of a handler that has a claim. It is held back until the claim has ended. Of a stream only
-    the end is held back.
+    """The response of a handler that has a claim. The middleware holds it back until the claim has ended. Of
+    a stream it holds back only the end.
     """
 
     def __init__(
@@ -47,18 +47,18 @@ class BaseProtected:
         return length is not None and size <= length <= self._max_result
 
     def _is_cut_short(self, size: int) -> bool:
-        """Whether a body that ends after ``size`` bytes lacks some that Content-Length has announced."""
+        """Whether a body that ends after ``size`` bytes is shorter than Content-Length."""
         return self._has_body and self._length is not None and size < self._length
 
     def _is_too_long(self, size: int) -> bool:
-        """Whether a body has more bytes than Content-Length has announced. Its client gets no more than was
-        announced, and a replay would give it all.
+        """Whether a body is longer than Content-Length. The first client gets only the announced bytes, and a
+        replay would send all of them.
         """
         return self._has_body and self._length is not None and size > self._length
 
     @property
     def _has_body(self) -> bool:
-        """Whether Content-Length announces what is sent."""
+        """Whether Content-Length is the length of the body that is sent."""
         return self._method != b"HEAD" and form.has_length(self._status)
 
     def _end_after(self, size: int) -> End:
@@ -66,7 +66,7 @@ class BaseProtected:
         return "leave" if self._is_cut_short(size) else self._end_of(self._status)
 
     def _result(self, body: bytes) -> tuple[bytes, bool]:
-        """What is stored, and whether the body is part of it."""
+        """The stored result, and whether the body is part of it."""
         stored = form.Stored.of(self._status, self._headers, body, self._names)
         result = stored.encode()
         if len(result) <= self._max_result:
@@ -74,7 +74,7 @@ class BaseProtected:
         return form.Stored(self._status).encode(), False
 
     def _marked(self) -> form.Headers:
-        """The headers, if no retry gets the body."""
+        """The headers, marked if no retry gets the body."""
         if self._end_of(self._status) == "complete":
             return with_not_stored(self._headers)
         return self._headers

@@ -21,8 +21,8 @@ def new_token() -> str:
 
 
 def issue_token(idempotency: Idempotency, tenant: str) -> str:
-    """Makes a token for one form. ``tenant`` is what ``scope=`` of the middleware gives for the form's
-    request. Raises what :meth:`Idempotency.issue` raises.
+    """Makes a token for one form. ``tenant`` is the tenant that ``scope=`` of the middleware returns for the
+    form's request. Raises the errors of :meth:`Idempotency.issue`.
     """
     if not isinstance(idempotency, Idempotency):
         raise unreadable(f"{idempotency!r} is no scope of a client for threads")

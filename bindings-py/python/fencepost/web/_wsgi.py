@@ -39,7 +39,7 @@ _OWN = frozenset(
         *("wsgi.file_wrapper", CLAIM),
     )
 )
-"""What differs in the environ of the handler."""
+"""The names that differ in the environ of the handler."""
 
 
 class WsgiMiddleware(Middleware[Environ, Idempotency]):
@@ -48,8 +48,7 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
         app.wsgi_app = WsgiMiddleware(app.wsgi_app, payments, scope=tenant, secret=SECRET)
 
     ``scope`` and ``covers`` get the WSGI environ. The handler finds its claim at
-    ``environ["fencepost.claim"]``. A process that is forked needs a client of its own: give ``idempotency``
-    as a function.
+    ``environ["fencepost.claim"]``. A forked process needs its own client: pass ``idempotency`` as a function.
     """
 
     __doc__ = f"{__doc__}\n{Middleware.__doc__}"
@@ -109,7 +108,7 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
             if claim.replayed:
                 return _replay(start_response, claim, head.method)
             inner[CLAIM] = claim
-            # The server would send its own files past the middleware.
+            # With it, the server would send files that bypass the middleware.
             inner.pop("wsgi.file_wrapper", None)
             response = Protected(
                 claim, start_outside, head.method, self._end, self._stored_headers, self._max_result
@@ -134,7 +133,9 @@ class WsgiMiddleware(Middleware[Environ, Idempotency]):
         return body
 
     def _claim(self, head: Head, named: Named, tenant: str, body: bytes) -> Claim:
-        """Raises Answer, StoreAway with ``fail_open``, and the errors of the program."""
+        """Claims the operation. Raises Answer, StoreAway with ``fail_open``, and errors that the program
+        caused.
+        """
         scope, key = self._operations(), named.key(tenant)
         operations = scope._operations
         attempts = self._attempts(operations, named, tenant, head, body)
@@ -187,7 +188,7 @@ def _replay(start_response: StartResponse, claim: Claim, method: bytes) -> Itera
 
 
 def _marking(start_response: StartResponse) -> StartResponse:
-    """Adds to the response that no retry gets it."""
+    """Adds the header which reports that no retry gets this response."""
 
     def marked(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
         added = [*headers, *as_text(with_not_stored([]))]

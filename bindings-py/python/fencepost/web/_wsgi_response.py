@@ -18,7 +18,7 @@ StartResponse: TypeAlias = Callable[..., Any]
 
 
 class Protected(BaseProtected):
-    """Runs the handler, and takes its response."""
+    """Runs the handler, and receives its response."""
 
     def __init__(
         self,
@@ -36,7 +36,7 @@ class Protected(BaseProtected):
         self._parts: deque[bytes] = deque()
 
     def run(self, app: Any, environ: dict[str, Any]) -> Iterable[bytes]:
-        """Runs the handler, and gives the pieces of its response."""
+        """Runs the handler, and returns the pieces of its response."""
         result: Iterable[bytes] = ()
         try:
             result = app(environ, self._start)
@@ -60,7 +60,9 @@ class Protected(BaseProtected):
             raise
 
     def end_with(self, size: int, is_over: bool) -> None:
-        """So many bytes of a stream are about to have gone out: ends the claim before the last one."""
+        """Called before a piece of a stream is sent, with the size of the stream up to its end. Ends the
+        claim before the last piece.
+        """
         length = self._length
         if not self._ended and (is_over or (length is not None and size >= length)):
             self._end_claim(form.Stored(self._status).encode(), self._end_after(size))
@@ -79,7 +81,7 @@ class Protected(BaseProtected):
         return self._parts.append
 
     def _collects(self, pieces: Iterator[bytes]) -> bool:
-        """Whether this was the rest of a body that is held back."""
+        """Collects the pieces of a body that is held back. Returns False if the rest must be a stream."""
         size = sum(map(len, self._parts))
         while self._is_held(size):
             piece = next(pieces, None)
@@ -104,8 +106,8 @@ class Protected(BaseProtected):
         self._start_response(self._line, as_text(self._marked()))
 
     def _end_claim(self, result: bytes, end: End) -> tuple[bool, form.Stored | None]:
-        """Ends the claim. Returns whether a retry gets what it should, and the result of another attempt, if
-        that was first.
+        """Ends the claim. Returns whether that succeeded, and the result of another attempt if that attempt
+        was first.
         """
         self._ended = True
         claim = self._claim
@@ -134,7 +136,7 @@ class Protected(BaseProtected):
 
 
 class _Whole(list[bytes]):
-    """A response that comes as a whole. The server closes the handler's after it has sent this one."""
+    """A whole response. The server closes the handler's response after it has sent this one."""
 
     def __init__(self, pieces: list[bytes], result: Iterable[bytes]) -> None:
         super().__init__(pieces)
@@ -146,14 +148,16 @@ class _Whole(list[bytes]):
 
 
 class _Stream:
-    """The pieces of a stream. A server closes it if the client hangs up: then the handler goes on alone."""
+    """The pieces of a stream. If the client disconnects, the server closes the stream, and the handler runs
+    to its end.
+    """
 
     def __init__(
         self, response: Protected, parts: deque[bytes], rest: Iterator[bytes], result: Iterable[bytes]
     ) -> None:
         self._response = response
         self._parts = parts
-        """What is to be sent. The handler may append to it by ``write()``, before its next piece."""
+        """The pieces to send. The handler may append to them with ``write()``, before its next piece."""
         self._rest = rest
         self._result = result
         self._size = 0
@@ -181,7 +185,7 @@ class _Stream:
         return piece
 
     def close(self) -> None:
-        """The response has ended, or the client has gone."""
+        """The response has ended, or the client has disconnected."""
         try:
             while not self._over:
                 next(self, None)
@@ -190,20 +194,20 @@ class _Stream:
 
 
 def _is_whole(result: Iterable[bytes]) -> bool:
-    """Whether a body comes as a whole: as one piece, or as Django's responses that are no streams."""
+    """Whether a body is a whole: one piece, or a response of Django that is not a stream."""
     is_one = isinstance(result, (list, tuple)) and len(result) == 1
     return is_one or getattr(result, "streaming", None) is False
 
 
 def close(result: Iterable[bytes]) -> None:
-    """Closes what an application has given."""
+    """Closes the response of an application."""
     method = getattr(result, "close", None)
     if method is not None:
         method()
 
 
 def respond(start_response: StartResponse, status: int, headers: form.Headers, body: bytes) -> list[bytes]:
-    """Answers without the handler."""
+    """Responds without the handler."""
     try:
         phrase = HTTPStatus(status).phrase
     except ValueError:

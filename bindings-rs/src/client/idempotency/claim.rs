@@ -13,20 +13,20 @@ use crate::{
 ///
 /// Dropping a claim leaves it: the operation may have run, and the scope's
 /// [policy](super::IdempotencyOptions::on_lease_end) decides what the next claim gets. The client renews a claim until
-/// then.
+/// its end.
 pub struct Claim {
     contender: Contender,
     of: Idempotency,
     key: String,
 }
 
-/// What a completion has come to.
+/// The result of a completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Completion {
     /// The result is stored.
     Stored,
-    /// Another attempt has stored a result before. This attempt's result is not stored.
+    /// Another attempt has already stored a result. The server does not store this attempt's result.
     Replayed(Record),
 }
 
@@ -42,27 +42,27 @@ impl Claim {
         &self.key
     }
 
-    /// The fence: greater than that of every earlier claim of this operation. A resource that remembers the highest one
-    /// can reject an attempt that was taken over.
+    /// The fence: it is greater than that of every earlier claim of this operation. A resource that stores the highest
+    /// fence can reject an attempt that was taken over.
     #[must_use]
     pub fn fence(&self) -> Option<u64> {
         let state = self.contender.state();
         state.grant.and_then(|grant| grant.fence).map(|fence| fence.0)
     }
 
-    /// How often the operation has been taken over before: it may have run that often.
+    /// The number of earlier takeovers of the operation: it may have run that many times.
     #[must_use]
     pub fn takeovers(&self) -> u64 {
         self.contender.state().grant.map_or(0, |grant| grant.takeovers)
     }
 
-    /// Whether no other attempt can have taken the operation over, by this process's clock.
+    /// Whether the claim is valid by this process's clock: no other attempt can have taken the operation over.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.contender.state().is_valid(clock::now())
     }
 
-    /// For how long the claim is valid without a renewal.
+    /// How long the claim stays valid without a renewal.
     #[must_use]
     pub fn remaining(&self) -> Duration {
         let state = self.contender.state();
@@ -103,13 +103,13 @@ impl Claim {
     /// Stores the result: every later claim of this key gets it. The tag says what the result is, `json` for example.
     ///
     /// # Errors
-    /// [`Error::Config`] for a result of more than 1,000,000 bytes, before anything is sent; [`Error::Lost`] if another
-    /// attempt has taken over, or if the server has not answered for a whole lease; [`Error::Refused`] if the server
-    /// refuses. After an error the claim can be ended again.
+    /// [`Error::Config`] for a result of more than 1,000,000 bytes: the client sends nothing; [`Error::Lost`] if
+    /// another attempt has taken the operation over, or if the server did not reply for a whole lease;
+    /// [`Error::Refused`] if the server refuses. After an error, the program may end the claim again.
     ///
-    /// [`Misuse::NotHeld`](crate::Misuse::NotHeld) if this claim has been completed, released or left before, or if another
-    /// end of it is in progress. If a call is cancelled, its end goes on: repeat the call with the same tag and result to
-    /// get its outcome.
+    /// [`Misuse::NotHeld`](crate::Misuse::NotHeld) if this claim was already completed, released or left, or if another
+    /// end of it is in progress. If a call is cancelled, its end continues: repeat the call with the same tag and
+    /// result to get its outcome.
     pub async fn complete(&self, tag: &str, result: impl Into<Vec<u8>>) -> Result<Completion, Error> {
         let content = Content::new(tag, result.into())?;
         match self.contender.end_claim(Intent::Complete(content)).await? {
@@ -118,10 +118,10 @@ impl Claim {
         }
     }
 
-    /// Ends the claim: nothing has happened, so the operation may be claimed anew.
+    /// Ends the claim: the operation had no effect, so another attempt may claim it.
     ///
     /// # Errors
-    /// As [`complete`](Self::complete).
+    /// The errors of [`complete`](Self::complete).
     pub async fn release(&self) -> Result<(), Error> {
         self.contender.end_claim(Intent::Release).await.map(|_| ())
     }
@@ -129,7 +129,7 @@ impl Claim {
     /// Ends the claim: the outcome is unknown, and the policy decides what the next claim gets.
     ///
     /// # Errors
-    /// As [`complete`](Self::complete).
+    /// The errors of [`complete`](Self::complete).
     pub async fn leave(&self) -> Result<(), Error> {
         self.contender.end_claim(Intent::Leave).await.map(|_| ())
     }

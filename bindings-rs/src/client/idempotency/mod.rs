@@ -29,7 +29,7 @@ pub use steps::Update;
 /// The idempotent operations of one scope. It is cheap to clone and to share.
 ///
 /// An operation has a key: an order's number, or the key that a client sends with its request. The first claim of a key
-/// gets the right to run the operation; a claim while it runs waits; and every later one gets the stored result.
+/// gets the right to run the operation. Claims wait while it runs. Every later claim gets the stored result.
 ///
 /// ```no_run
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -38,7 +38,7 @@ pub use steps::Update;
 ///
 /// let receipt: String = payments
 ///     .once("order-17", b"17 EUR", async |claim| {
-///         // The payment provider has keys of its own: this one is the same for every attempt.
+///         // The payment provider has its own keys: this one is the same for every attempt.
 ///         charge(17, claim.derive("charge")).await
 ///     })
 ///     .await?;
@@ -46,9 +46,9 @@ pub use steps::Update;
 /// # async fn charge(_euros: u32, _key: String) -> Result<String, std::io::Error> { Ok("r-1".into()) }
 /// ```
 ///
-/// This is not exactly-once: a process may end between the effect and the completion. What a later claim gets then is
-/// the scope's [policy](IdempotencyOptions::on_lease_end). On ZooKeeper, a claim lasts as long as its session. A Redis that evicts keys, or that fails over without its last
-/// writes, forgets claims and results.
+/// This is not exactly-once: a process may end between the effect and the completion. The scope's
+/// [policy](IdempotencyOptions::on_lease_end) decides what a later claim then gets. On ZooKeeper, a claim lasts as long
+/// as its session. If Redis evicts keys, or fails over without its last writes, claims and results are lost.
 #[derive(Clone)]
 pub struct Idempotency {
     shared: Arc<Shared>,
@@ -56,7 +56,7 @@ pub struct Idempotency {
     scope: Arc<Scope>,
 }
 
-/// What a claim has come to.
+/// The result of a claim.
 #[derive(Debug)]
 #[must_use]
 pub enum Claimed {
@@ -67,8 +67,8 @@ pub enum Claimed {
 }
 
 impl Client {
-    /// The idempotent operations of a scope, with default options. The scope says whose keys these are: the operation,
-    /// and the tenant if there are several. Sends nothing.
+    /// The idempotent operations of a scope, with default options. The scope is a namespace for the keys: use the name
+    /// of the operation, and the tenant if there are several. Sends nothing.
     ///
     /// # Errors
     /// [`Error::Config`] for an empty or overlong scope.
@@ -79,7 +79,7 @@ impl Client {
     /// The idempotent operations of a scope. Sends nothing.
     ///
     /// # Errors
-    /// As [`idempotency`](Self::idempotency); [`Error::Config`] for options that are not valid.
+    /// The errors of [`idempotency`](Self::idempotency); [`Error::Config`] for options that are not valid.
     pub fn idempotency_with(&self, scope: &str, options: IdempotencyOptions) -> Result<Idempotency, Error> {
         self.0.engine.check_process()?;
         self.0.engine.check_open()?;
@@ -99,10 +99,10 @@ impl Idempotency {
         &self.name
     }
 
-    /// Claims the operation `key`. Waits while another attempt runs it. `fingerprint` is a digest of what the operation
-    /// is asked to do: a claim of the same key with another fingerprint is refused.
+    /// Claims the operation `key`. Waits while another attempt runs it. `fingerprint` is a digest of the operation's
+    /// input: the server refuses a claim of the same key with another fingerprint.
     ///
-    /// Dropping the future cancels the claim: nothing has run.
+    /// Dropping the future cancels the claim: the operation has not run.
     ///
     /// # Errors
     /// [`Error::Refused`] with [`Refusal::Mismatch`](crate::Refusal::Mismatch) for another fingerprint, with
@@ -116,8 +116,8 @@ impl Idempotency {
     /// Claims the operation, and waits at most `limit` for another attempt.
     ///
     /// # Errors
-    /// As [`claim`](Self::claim); [`Refusal::InProgress`](crate::Refusal::InProgress) if another attempt still runs it:
-    /// see [`retry_after`](crate::Refused::retry_after).
+    /// The errors of [`claim`](Self::claim); [`Refusal::InProgress`](crate::Refusal::InProgress) if another attempt
+    /// still runs it: see [`retry_after`](crate::Refused::retry_after).
     pub async fn claim_within(
         &self,
         key: &str,
@@ -132,18 +132,18 @@ impl Idempotency {
     /// Claims the operation if no other attempt runs it.
     ///
     /// # Errors
-    /// As [`claim_within`](Self::claim_within).
+    /// The errors of [`claim_within`](Self::claim_within).
     pub async fn try_claim(&self, key: &str, fingerprint: &[u8]) -> Result<Claimed, Error> {
         let settings = self.scope.claim(key, fingerprint);
         self.claim_with(key, settings, AcquireTimeout::Try).await
     }
 
-    /// Claims with a token that was [issued](Self::issue): it stands for one operation of whom the `binding` names. Waits
-    /// while another attempt runs it.
+    /// Claims the operation of a token that was [issued](Self::issue) with this `binding`. Waits while another attempt
+    /// runs it.
     ///
     /// # Errors
-    /// As [`claim`](Self::claim); [`Refusal::UnknownToken`](crate::Refusal::UnknownToken) for a token that was never
-    /// issued or has expired, and [`Refusal::Mismatch`](crate::Refusal::Mismatch) for another binding.
+    /// The errors of [`claim`](Self::claim); [`Refusal::UnknownToken`](crate::Refusal::UnknownToken) for a token that
+    /// was never issued or has expired, and [`Refusal::Mismatch`](crate::Refusal::Mismatch) for another binding.
     pub async fn consume(&self, token: &str, binding: &[u8], fingerprint: &[u8]) -> Result<Claimed, Error> {
         let settings = self.scope.consume(token, binding, fingerprint);
         self.claim_with(token, settings, AcquireTimeout::Forever).await
@@ -152,7 +152,7 @@ impl Idempotency {
     /// Claims with a token, and waits at most `limit` for another attempt.
     ///
     /// # Errors
-    /// As [`consume`](Self::consume) and [`claim_within`](Self::claim_within).
+    /// The errors of [`consume`](Self::consume) and [`claim_within`](Self::claim_within).
     pub async fn consume_within(
         &self,
         token: &str,
@@ -168,7 +168,7 @@ impl Idempotency {
     /// Claims with a token, if no other attempt runs its operation.
     ///
     /// # Errors
-    /// As [`consume_within`](Self::consume_within).
+    /// The errors of [`consume_within`](Self::consume_within).
     pub async fn try_consume(
         &self,
         token: &str,
@@ -179,7 +179,7 @@ impl Idempotency {
         self.claim_with(token, settings, AcquireTimeout::Try).await
     }
 
-    /// Claims the operation of an HTTP request. With a binding, `key` is that of a token.
+    /// Claims the operation of an HTTP request. With a binding, `key` is the key of a token.
     #[cfg(feature = "tower")]
     pub(crate) async fn claim_request(
         &self,
@@ -219,7 +219,7 @@ impl Idempotency {
     }
 }
 
-/// How long a claim waits for another attempt. The hint names the call that does not wait.
+/// The maximum time that a claim waits for another attempt. The hint names the call that does not wait.
 fn longest(limit: Duration, hint: &'static str) -> Result<AcquireTimeout, ConfigError> {
     positive("timeout", micros(limit), hint).map(AcquireTimeout::For)
 }

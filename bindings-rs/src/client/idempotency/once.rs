@@ -1,4 +1,4 @@
-//! Running an operation once, with its result as JSON.
+//! Runs an operation once, with its result as JSON.
 
 use core::fmt;
 
@@ -12,35 +12,35 @@ const JSON: &str = "json";
 /// The tag of a stored error. Its result is the error's text, the same in every language.
 const ERROR: &str = "error";
 
-/// What an operation has come to.
+/// The result of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome<T> {
     /// The result.
     pub value: T,
-    /// Whether an earlier attempt has stored it.
+    /// Whether an earlier attempt stored it.
     pub replayed: bool,
 }
 
-/// Why an operation has no result.
+/// The reason why an operation has no result.
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum OnceError<E> {
-    /// The operation was not claimed, or its result is not stored.
+    /// The client did not get the claim, or the server did not store the result.
     #[error(transparent)]
     Fencepost(#[from] Error),
-    /// The operation itself has failed. Its claim has ended as [`on_error`](Operation::on_error) says.
+    /// The operation itself has failed. Its claim has ended as [`on_error`](Operation::on_error) decided.
     #[error("{0}")]
     Operation(E),
     /// An earlier attempt has failed, and its error is the result: see [`OnError::Store`].
     #[error(transparent)]
     Stored(StoredError),
-    /// The result is not JSON of the expected type: it cannot be stored, or it was stored by something else. A value
-    /// that JSON does not give back, such as [`f64::NAN`], is not stored, and its claim is left.
+    /// The result is not JSON of the expected type: it cannot be stored, or another program stored it. A value that
+    /// changes in JSON, such as [`f64::NAN`], is not stored, and its claim is left.
     #[error("the result of the operation cannot be written or read as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
 
-/// As the error inside shows itself.
+/// The same as the inner error.
 impl<E: fmt::Debug> fmt::Debug for OnceError<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -55,29 +55,29 @@ impl<E: fmt::Debug> fmt::Debug for OnceError<E> {
     }
 }
 
-/// What an error of an operation says, and so how its claim ends. Python and JavaScript have lists of errors for it:
-/// `release_on` and `store_on`.
+/// The meaning of an operation's error, which decides how its claim ends. Python and JavaScript have lists of errors
+/// for it: `release_on` and `store_on`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnError {
     /// The outcome is unknown. The claim is left, and the scope's [policy](super::IdempotencyOptions::on_lease_end)
     /// decides what the next claim gets.
     #[default]
     Leave,
-    /// Nothing has happened. The claim is released, and the operation can be claimed anew at once.
+    /// The operation had no effect. The claim is released, and another attempt may claim the operation at once.
     Release,
-    /// The error is the result. Its text is stored, and every later call returns it as [`OnceError::Stored`]. Of a text
-    /// of more than [`MAX_RESULT`] bytes, the beginning is stored.
+    /// The error is the result. The server stores its text, and every later call returns it as [`OnceError::Stored`].
+    /// If the text has more than [`MAX_RESULT`] bytes, the server stores only its beginning.
     Store,
 }
 
-/// How the claim of an operation that has failed ends.
+/// How the claim of a failed operation ends.
 enum Ending {
     Leave,
     Release,
     Store(String),
 }
 
-/// One operation of a scope, and what its errors say. [`Idempotency::operation`] makes it.
+/// One operation of a scope, and the meaning of its errors. [`Idempotency::operation`] makes it.
 #[must_use = "nothing is sent before `once` or `outcome`"]
 pub struct Operation<'a, E> {
     of: &'a Idempotency,
@@ -90,8 +90,8 @@ impl Idempotency {
     /// Runs an operation once: claims its key, runs it, and stores the value as JSON. Later calls with the same key get
     /// the stored value. A call while another attempt runs the operation waits for it.
     ///
-    /// An error of the operation leaves the claim, because the operation may have had an effect. For errors that say
-    /// more, see [`operation`](Self::operation).
+    /// If the operation fails, its claim is left, because the operation may have had an effect. To treat errors in
+    /// another way, use [`operation`](Self::operation).
     ///
     /// # Errors
     /// [`OnceError::Operation`] with the operation's own error; [`OnceError::Stored`] with that of an earlier attempt;
@@ -113,7 +113,7 @@ impl Idempotency {
     /// Does the same, and returns whether an earlier attempt stored the value.
     ///
     /// # Errors
-    /// As [`once`](Self::once).
+    /// The errors of [`once`](Self::once).
     pub async fn outcome<T, E>(
         &self,
         key: &str,
@@ -126,7 +126,7 @@ impl Idempotency {
         self.operation(key, fingerprint).outcome(run).await
     }
 
-    /// An operation whose errors say what has happened.
+    /// Makes an operation whose errors decide how its claim ends.
     ///
     /// ```no_run
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -161,9 +161,9 @@ impl Idempotency {
 }
 
 impl<'a, E> Operation<'a, E> {
-    /// Decides what an error says. Without it, every error is [`OnError::Leave`].
+    /// Sets the function that decides the meaning of an error. Without it, every error is [`OnError::Leave`].
     ///
-    /// A failure that is a value of its own, such as a declined payment, can also be a part of the stored value: return
+    /// An expected failure, such as a declined payment, can also be part of the stored value: return
     /// `Ok(Err(Declined))`, and every call gets it with its type.
     pub fn on_error(self, decide: impl FnOnce(&E) -> OnError + Send + 'a) -> Self
     where
@@ -180,8 +180,8 @@ impl<'a, E> Operation<'a, E> {
     /// Runs the operation once: see [`Idempotency::once`].
     ///
     /// # Errors
-    /// As [`Idempotency::once`]. If the server does not confirm the end of a claim after an error of the operation, the
-    /// call still returns the operation's error, and the claim is left.
+    /// The errors of [`Idempotency::once`]. If the server does not confirm the end of a claim after an error of the
+    /// operation, the call still returns the operation's error, and the claim is left.
     pub async fn once<T>(self, run: impl AsyncFnOnce(&Claim) -> Result<T, E>) -> Result<T, OnceError<E>>
     where
         T: Serialize + DeserializeOwned,
@@ -192,7 +192,7 @@ impl<'a, E> Operation<'a, E> {
     /// Does the same, and returns whether an earlier attempt stored the value.
     ///
     /// # Errors
-    /// As [`once`](Self::once).
+    /// The errors of [`once`](Self::once).
     pub async fn outcome<T>(
         self,
         run: impl AsyncFnOnce(&Claim) -> Result<T, E>,
@@ -208,7 +208,7 @@ impl<'a, E> Operation<'a, E> {
         let error = match run(&claim).await {
             Ok(value) => {
                 let result = serde_json::to_vec(&value)?;
-                // Otherwise every later call would fail: NaN becomes `null`, for example.
+                // Without this check, every later call could fail: NaN becomes `null`, for example.
                 let _same: T = serde_json::from_slice(&result)?;
                 return match claim.complete(JSON, result).await? {
                     Completion::Stored => Ok(Outcome {
@@ -236,8 +236,8 @@ impl<E> fmt::Debug for Operation<'_, E> {
     }
 }
 
-/// Ends the claim of an operation that has failed; the record of another attempt that has a result. The operation's
-/// error matters more than one of this end: the end of the lease leaves the claim.
+/// Ends the claim of a failed operation. Returns the record of another attempt that has stored a result. Ignores an
+/// error of this end, because the caller returns the operation's error: the claim is then left when its lease ends.
 async fn end(claim: &Claim, ending: Ending) -> Option<Record> {
     let ended = match ending {
         Ending::Leave => claim.leave().await.map(|()| Completion::Stored),
@@ -250,7 +250,7 @@ async fn end(claim: &Claim, ending: Ending) -> Option<Record> {
     }
 }
 
-/// The text of an error as a result: its beginning, if it is too long.
+/// The text of an error as a result. If it is too long, only its beginning.
 fn shortened(mut text: String) -> String {
     const REST: char = '…';
     if text.len() > MAX_RESULT {

@@ -5,8 +5,8 @@ mod generated;
 
 use fencepost_core::{RawSettings, options::Value};
 
-/// Options of idempotent operations. What is not given has the core's default. The core checks them when the client
-/// makes the scope.
+/// Options of idempotent operations. Options that are not set have the core's defaults. The core checks them when the
+/// client makes the scope.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct IdempotencyOptions {

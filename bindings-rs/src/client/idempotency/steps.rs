@@ -1,4 +1,4 @@
-//! Requests in one step: tokens, known results, versioned values, and what an operator does.
+//! Requests in one step: tokens, known results, versioned values, and requests of operators.
 
 use core::time::Duration;
 
@@ -11,19 +11,19 @@ use crate::{
     engine::ContenderParams,
 };
 
-/// What an update of a value has come to.
+/// The result of an update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Update {
-    /// The value has this version now.
+    /// The value now has this version.
     Applied(u64),
     /// This update was applied before, and the value had this version then.
     Replayed(u64),
 }
 
 impl Idempotency {
-    /// Makes a token that one claim may [consume](Self::consume) within `life`. The binding says to whom and for what it
-    /// is issued: a session, for example.
+    /// Makes a token that one claim may [consume](Self::consume) within `life`. The binding identifies the user and the
+    /// purpose of the token: a session, for example.
     ///
     /// # Errors
     /// [`Error::Refused`] with [`Refusal::Mismatch`](crate::Refusal::Mismatch) if the token exists already.
@@ -39,11 +39,11 @@ impl Idempotency {
         self.step(token, settings).await.map(|_| ())
     }
 
-    /// Claims and completes at once, in one request: for a result that the program knows beforehand, such as one order
-    /// for each user.
+    /// Claims and completes at once, in one request, for a result that the program already knows, such as one order for
+    /// each user.
     ///
     /// # Errors
-    /// As [`try_claim`](Self::try_claim).
+    /// The errors of [`try_claim`](Self::try_claim).
     pub async fn register(
         &self,
         key: &str,
@@ -59,7 +59,7 @@ impl Idempotency {
     /// [Consumes](Self::consume) a token and completes at once.
     ///
     /// # Errors
-    /// As [`try_consume`](Self::try_consume).
+    /// The errors of [`try_consume`](Self::try_consume).
     pub async fn register_token(
         &self,
         token: &str,
@@ -74,12 +74,12 @@ impl Idempotency {
     }
 
     /// Replaces the value at `key`, if it has the version `expected` (0: if there is none). `operation` identifies the
-    /// update, so that its repetition is not applied again. The tag says what the value is.
+    /// update: a repeated update is not applied again. The tag says what the value is.
     ///
     /// # Errors
-    /// [`Error::Refused`] with [`Refusal::Conflict`](crate::Refusal::Conflict) for another version: the present value is
-    /// in [`record`](crate::Refused::record). With [`Refusal::Mismatch`](crate::Refusal::Mismatch) for a repetition with
-    /// another fingerprint, and for a key that has no value but an operation.
+    /// [`Error::Refused`] with [`Refusal::Conflict`](crate::Refusal::Conflict) for another version: the present value
+    /// is in [`record`](crate::Refused::record). With [`Refusal::Mismatch`](crate::Refusal::Mismatch) for a repeated
+    /// update with another fingerprint, and for the key of an operation.
     pub async fn update(
         &self,
         key: &str,
@@ -98,10 +98,10 @@ impl Idempotency {
         })
     }
 
-    /// The record of an operation, or a value; `None` if there is none.
+    /// Returns the record of an operation, or a value; `None` if there is none.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the server refuses, or has not answered.
+    /// [`Error::Refused`] if the server refuses, or does not reply.
     pub async fn look(&self, key: &str) -> Result<Option<Record>, Error> {
         Ok(match self.step(key, self.scope.look(key)).await? {
             Stepped::Looked(record) => record.map(|record| *record),
@@ -109,9 +109,9 @@ impl Idempotency {
         })
     }
 
-    /// An operator gives an operation a result, because its outcome is known now. `seen` is the record that the
-    /// operator has [looked](Self::look) at. A result that the operation has in the meantime is not replaced, but
-    /// returned.
+    /// For an operator: sets the result of an operation whose outcome is now known. `seen` is the record that the
+    /// operator has [read](Self::look). If the operation has got a result in the meantime, this call returns that
+    /// result and does not replace it.
     ///
     /// # Errors
     /// [`Error::Refused`] with [`Refusal::RecordChanged`](crate::Refusal::RecordChanged) if the record has changed.
@@ -127,22 +127,23 @@ impl Idempotency {
         self.completion(key, settings).await
     }
 
-    /// An operator deletes a record, so that the operation can be claimed anew. `seen` is the record that the operator
-    /// has [looked](Self::look) at.
+    /// For an operator: deletes a record, so that the operation can be claimed again. `seen` is the record that the
+    /// operator has [read](Self::look).
     ///
     /// # Errors
-    /// As [`settle`](Self::settle).
+    /// The errors of [`settle`](Self::settle).
     pub async fn forget(&self, key: &str, seen: &Record) -> Result<(), Error> {
         let settings = self.scope.forget(key, seen.guard());
         self.step(key, settings).await.map(|_| ())
     }
 
-    /// Deletes what no request of this scope would miss: records that were released or forgotten or are past their
-    /// retention, and tokens past their life. Returns how many. On ZooKeeper nothing else deletes them, so run it once a
-    /// day, in one process or in many. On Redis the server expires them by itself, and this returns 0.
+    /// Deletes records of this scope that are no longer needed: records that were released or forgotten or are past
+    /// their retention, and tokens past their life. Returns the number of deleted records. On ZooKeeper, only this call
+    /// deletes them, so run it once a day, in one or more processes. On Redis, the server expires them itself, and this
+    /// returns 0.
     ///
     /// # Errors
-    /// [`Error::Refused`] if the server refuses, or no longer answers.
+    /// [`Error::Refused`] if the server refuses, or stops replying.
     pub async fn sweep(&self) -> Result<u64, Error> {
         let (shown, settings) = (Shown::scope(&self.name), self.scope.sweep()?);
         let acquire_timeout = self.when_asking(&shown).await?;

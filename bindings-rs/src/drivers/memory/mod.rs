@@ -22,11 +22,11 @@ use crate::{
     engine::driver::{Completed, ConnectionTask, Driver as Commands, Sink},
 };
 
-/// The servers with a name. A server exists as long as a client is connected to it.
+/// The named servers. A server exists as long as a client is connected to it.
 type Named = BTreeMap<String, Weak<Place>>;
 
-/// The named servers of one process. A fork has others: sessions of its parent's servers would never end in it, and a
-/// thread of the parent may have locked them.
+/// The named servers of one process. A forked process gets new ones: there, the sessions of the parent's servers would
+/// never end, and a thread of the parent may have locked these servers.
 struct InProcess {
     process: u32,
     named: Mutex<Named>,
@@ -44,7 +44,7 @@ impl InProcess {
         })
     }
 
-    /// Those of this process.
+    /// The servers of this process.
     fn present() -> &'static Self {
         let mut found = FIRST.get_or_init(Self::new);
         while found.process != process::id() {
@@ -62,7 +62,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// This process's server of that name, which is not empty.
+    /// This process's server with that name. The name is not empty.
     pub(crate) fn named(name: &str) -> Arc<Self> {
         let mut places = InProcess::present()
             .named
@@ -130,15 +130,14 @@ impl Commands for Driver {
         future::ready(Completed::Nothing).boxed()
     }
 
-    /// A call of one client may cause outputs of others.
+    /// A call of one client may cause outputs of other clients.
     fn flush(&self) {
         self.place.wake_others(self.id);
     }
 }
 
 impl ConnectionTask for Driver {
-    /// There is no connection to keep. If another client has woken this one already, the first turn of its task sees
-    /// that.
+    /// There is no connection. If another client has already woken this one, the first turn of its task handles that.
     fn run(self: Arc<Self>, sink: Arc<dyn Sink>) -> BoxFuture<'static, ()> {
         self.place.sinks().insert(self.id, Arc::downgrade(&sink));
         future::pending().boxed()

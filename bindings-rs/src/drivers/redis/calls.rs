@@ -1,4 +1,4 @@
-//! Sends commands on a connection of the program, or on the driver's own.
+//! Sends commands on a connection of the program, or of the driver.
 
 use alloc::sync::Arc;
 use core::{any::TypeId, panic::AssertUnwindSafe};
@@ -22,8 +22,8 @@ pub(super) trait Calls: Send + Sync {
 pub(super) struct Given<C>(pub(super) C);
 
 impl<C: 'static> Given<C> {
-    /// Whether the library makes the connection again when it has ended. A multiplexed connection ends with its socket.
-    /// Managers and clusters go on; so, it is assumed, does a type of the program.
+    /// Whether the library reconnects when the connection has ended. A multiplexed connection ends with its socket.
+    /// Managers and clusters reconnect. The driver assumes that other types also reconnect.
     pub(super) fn is_made_again() -> bool {
         TypeId::of::<C>() != TypeId::of::<MultiplexedConnection>()
     }
@@ -33,7 +33,7 @@ impl<C: ConnectionLike + Clone + Send + Sync + 'static> Calls for Given<C> {
     fn call(&self, id: CommandId, command: Cmd, health: Arc<Health>) -> BoxFuture<'static, Completed> {
         let mut connection = self.0.clone();
         Box::pin(async move {
-            // A connection of the program may be of a type of its own.
+            // The program's connection may have a type of the program, which may panic.
             let answer = AssertUnwindSafe(connection.req_packed_command(&command)).catch_unwind();
             match answer.await {
                 Ok(answer) => {

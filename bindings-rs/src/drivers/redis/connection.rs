@@ -1,4 +1,4 @@
-//! The connection for commands: the driver makes it, watches it, and makes it again.
+//! The connection for commands: the driver makes it, watches it, and reconnects.
 
 use alloc::sync::Arc;
 use core::time::Duration;
@@ -19,7 +19,7 @@ use crate::engine::driver::Sink;
 const RETRY_AFTER: Duration = Duration::from_millis(10);
 const RETRY_AT_MOST: Duration = Duration::from_millis(500);
 
-/// Keeps a connection as long as it is polled.
+/// Connects and reconnects, as long as this is polled.
 pub(super) async fn run(driver: &Driver, server: &Server, sink: &dyn Sink) {
     let mut wait = RETRY_AFTER;
     loop {
@@ -33,7 +33,7 @@ pub(super) async fn run(driver: &Driver, server: &Server, sink: &dyn Sink) {
                 health.over().await;
                 health.die();
                 driver.leave_subscriptions();
-                // The commands in flight return the library's own error.
+                // The commands in flight return the library's error.
                 *driver.connection_state() = ConnectionState::Down(None);
             }
             Err(error) => {
@@ -54,14 +54,14 @@ pub(super) async fn run(driver: &Driver, server: &Server, sink: &dyn Sink) {
     }
 }
 
-/// The refusal of a server that does not accept the client, or that the client does not accept. Over RESP2, the library
-/// does not report the server's text.
+/// The refusal, if the server does not accept the client, or the client does not accept the server. Over RESP2, the
+/// library does not report the server's text.
 fn refusal(error: &RedisError) -> Option<(Refusal, String)> {
     if error.kind() == ErrorKind::AuthenticationFailed || matches!(error.code(), Some("WRONGPASS" | "NOAUTH"))
     {
         return Some((Refusal::AuthFailed, format!("WRONGPASS {error}")));
     }
-    // The server would answer in the same way again, whatever the code. The library does not report the code.
+    // The server would refuse a retry in the same way, for any code. The library does not report the code.
     let detail = error.detail().unwrap_or_default();
     let no_database = ["DB index", "cluster mode", "permissions"]
         .iter()
@@ -70,7 +70,7 @@ fn refusal(error: &RedisError) -> Option<(Refusal, String)> {
     (distrusted || no_database).then(|| (Refusal::ServerError, format!("ERR {error}")))
 }
 
-/// One connection, watched until its end.
+/// Makes one connection, and watches it until its end.
 async fn connect(server: &Server, health: &Arc<Health>) -> Result<MultiplexedConnection, RedisError> {
     let (connection, driver) = server.connect().await?;
     let health = Arc::clone(health);

@@ -30,7 +30,7 @@ impl Driver {
                     command.arg(argument.as_slice());
                 }
                 health.sent();
-                // The library takes the command at the first poll, outside the engine's lock. The order does not matter
+                // The library gets the command at the first poll, outside the engine's lock. The order does not matter
                 // here.
                 return calls.call(id, command, Arc::clone(health));
             }
@@ -61,7 +61,7 @@ impl Commands for Driver {
                 id,
                 channel: channel(),
             },
-            // An operation of ZooKeeper or of a later core: a Redis server cannot do it.
+            // An operation of ZooKeeper or of a later core, which a Redis server does not have.
             other => {
                 let error = format!("ERR unknown command '{}'", other.name());
                 let outcome = Outcome::Redis(Reply::Error(error));

@@ -1,4 +1,4 @@
-//! Finds out whether a connection still answers.
+//! Detects whether a connection still works.
 
 use alloc::sync::Arc;
 use core::{
@@ -23,7 +23,7 @@ pub(super) struct Health {
     answered: AtomicU64,
     dead: AtomicBool,
     died: Notify,
-    /// Whether the first fatal error ends the connection for good, because the library does not make it again.
+    /// Whether the first fatal error ends the connection for good, because the library does not reconnect.
     mortal: bool,
     error: Mutex<Option<RedisError>>,
 }
@@ -59,12 +59,12 @@ impl Health {
         }
     }
 
-    /// The server at the other end is not the right one any more.
+    /// The server at the other end is no longer the right one.
     pub(super) fn leave(&self) {
         self.died.notify_one();
     }
 
-    /// Completes when a connection that is not made again has ended, with its error.
+    /// Completes when a connection that does not reconnect has ended, with its error.
     pub(super) async fn death(&self) -> RedisError {
         while !self.is_dead() {
             self.died.notified().await;
@@ -87,7 +87,7 @@ impl Health {
         }
     }
 
-    /// Completes when a command has had no answer for so long that the connection must be dead.
+    /// Completes when a command has had no reply for so long that the connection must be dead.
     async fn silence(&self) {
         let mut silent = 0;
         let mut before = self.answered.load(Ordering::Relaxed);
@@ -104,7 +104,7 @@ impl Health {
         }
     }
 
-    /// Completes when an answer has arrived.
+    /// Completes when a reply has arrived.
     async fn answer(&self) {
         let before = self.answered.load(Ordering::Relaxed);
         while self.answered.load(Ordering::Relaxed) == before {
@@ -113,7 +113,7 @@ impl Health {
     }
 }
 
-/// Waits for some time. If the timer is late, answers come first.
+/// Waits for one second. If the timer is late, replies are handled first.
 async fn tick() {
     let _never = within(TICK, core::future::pending::<()>()).await;
 }
@@ -121,7 +121,7 @@ async fn tick() {
 const TICK: Duration = Duration::from_secs(1);
 const SILENT_TICKS: u32 = 5;
 
-/// Why a call on the program's connection has no answer.
+/// The reason why a call on the program's connection has no reply.
 #[derive(Debug, thiserror::Error)]
 #[error("the connection given to Client::from_redis has not answered for {SILENT_TICKS} s: {remedy}")]
 struct Silent {

@@ -3,7 +3,7 @@
 use redis::RedisError;
 use tokio::net::TcpStream;
 
-/// There are no settings.
+/// The settings of TLS: there are none.
 #[derive(Clone)]
 pub(super) enum Tls {}
 

@@ -1,4 +1,4 @@
-//! The table of the library's answers and their outcomes.
+//! The table of the library's results and their outcomes.
 
 use alloc::sync::Arc;
 use core::any::Any;
@@ -11,7 +11,7 @@ use crate::{Native, engine::driver::Completed};
 /// The result of a command, as the library returns it.
 pub(super) type Answer = Result<Value, RedisError>;
 
-/// The connection has panicked. It would do so again.
+/// The outcome of a connection that has panicked. A retry would panic again.
 pub(super) fn panicked(panic: &(dyn Any + Send)) -> Completed {
     let text = panic.downcast_ref::<&str>().copied();
     let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
@@ -22,7 +22,7 @@ pub(super) fn panicked(panic: &(dyn Any + Send)) -> Completed {
     Completed::Fault(Arc::new(std::io::Error::other(text)))
 }
 
-/// The outcome of an answer.
+/// The completed command, from the library's result.
 pub(super) fn completed(id: CommandId, answer: Answer) -> Completed {
     let answer = match answer {
         Err(error) if is_fault(&error) => return Completed::Fault(Arc::new(error)),
@@ -55,13 +55,12 @@ pub(super) fn of(answer: Answer) -> (Outcome, Option<Native>) {
         Ok(value) => (Outcome::Redis(reply(value)), None),
         Err(error) => {
             let outcome = match (error.code(), error.kind()) {
-                // Some connections return the server's answer as an error.
+                // Some connections return the server's error reply as an error.
                 (Some(code), _) => {
                     let detail = error.detail().unwrap_or_default();
                     Outcome::Redis(Reply::Error(format!("{code} {detail}")))
                 }
-                // From a connection that the library makes again: over RESP2, the library does not report the server's
-                // text.
+                // From a connection that reconnects: over RESP2, the library does not report the server's text.
                 (None, ErrorKind::AuthenticationFailed) => {
                     Outcome::Redis(Reply::Error(format!("WRONGPASS {error}")))
                 }
@@ -77,7 +76,7 @@ pub(super) fn of(answer: Answer) -> (Outcome, Option<Native>) {
     }
 }
 
-/// Whether the answer is from a replica, which executes no write.
+/// Whether the reply is from a replica, which executes no write.
 pub(super) fn is_from_replica(answer: &Answer) -> bool {
     let error = match answer {
         Ok(Value::ServerError(error)) => line(error),
@@ -102,7 +101,7 @@ fn reply(value: Value) -> Reply {
         Value::Okay => Reply::Bytes(b"OK".to_vec()),
         Value::Array(items) | Value::Set(items) => Reply::Array(items.into_iter().map(reply).collect()),
         Value::ServerError(error) => Reply::Error(line(&error)),
-        // No script of the core returns anything else. This shape fits no command.
+        // No script of the core returns anything else, and no command accepts this shape.
         _ => Reply::Array(Vec::new()),
     }
 }

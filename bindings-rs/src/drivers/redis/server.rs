@@ -86,7 +86,7 @@ impl Server {
         Ok(stream)
     }
 
-    /// Without the library's own timeout: the machines have timers, and a late answer still counts.
+    /// Without the library's own timeout: the machines have timers, and a late reply still counts.
     async fn commands<S>(&self, stream: S) -> Result<Made, RedisError>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

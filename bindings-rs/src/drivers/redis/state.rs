@@ -23,15 +23,15 @@ pub(crate) struct Driver {
     pub(super) orders: Option<Orders>,
 }
 
-/// The state of the connection: what can be sent at present.
+/// The state of the connection: which requests the driver can send.
 pub(super) enum ConnectionState {
-    /// Nothing, because there is no connection; with the reason.
+    /// No requests, because there is no connection; with the reason.
     Down(Option<Native>),
     /// Commands.
     Up(Arc<dyn Calls>, Arc<Health>),
-    /// Nothing, because the server has refused the client.
+    /// No requests, because the server has refused the client.
     Refused(String, Native),
-    /// Nothing, for ever: the client is closed.
+    /// No requests any more: the client is closed.
     Closed,
 }
 
@@ -67,7 +67,7 @@ impl Driver {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The subscriptions may be on a server that is not the one of the address any more.
+    /// Ends the connection for subscriptions: the address may now lead to another server.
     pub(super) fn leave_subscriptions(&self) {
         if let Some(orders) = &self.orders {
             orders.leave();

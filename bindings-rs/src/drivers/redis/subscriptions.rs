@@ -27,7 +27,7 @@ use crate::engine::{driver::Completed, driver::Sink};
 /// How long a connection may be silent before the driver sends PING.
 const HEARTBEAT: Duration = Duration::from_secs(5);
 
-/// A request to the task that keeps the connection.
+/// A request to the task of the connection.
 pub(super) enum Order {
     Subscribe { id: CommandId, channel: Vec<u8> },
     Unsubscribe { id: CommandId, channel: Vec<u8> },
@@ -35,7 +35,7 @@ pub(super) enum Order {
 
 type Slip = (Order, oneshot::Sender<Completed>);
 
-/// How to connect for subscriptions.
+/// The source of the connection for subscriptions.
 pub(super) enum Source {
     /// The server of the address.
     Server(Server),
@@ -71,14 +71,14 @@ impl Orders {
         }
     }
 
-    /// Gives up the connection, if there is one. The next subscription resolves the address again.
+    /// Ends the connection, if there is one. The next subscription resolves the address again.
     pub(super) fn leave(&self) {
         self.left.notify_one();
     }
 
     pub(super) fn give(&self, id: CommandId, order: Order) -> BoxFuture<'static, Completed> {
         let (done, doing) = oneshot::channel();
-        // Without the task, the sender is dropped here. That is the answer.
+        // If the task has ended, this drops the sender, and the caller gets an error.
         let _kept = self.give.send((order, done));
         async move {
             let closed = || Completed::outcome(id, Outcome::Failed(Failure::Closed), None);
@@ -88,7 +88,7 @@ impl Orders {
     }
 }
 
-/// Carries out requests and passes on messages, as long as it is polled.
+/// Carries out requests and passes messages on, as long as this is polled.
 pub(super) async fn run(orders: &Orders, sink: &dyn Sink) {
     let taken = orders.take.lock().unwrap_or_else(PoisonError::into_inner).take();
     let Some(mut taken) = taken else { return };
@@ -103,7 +103,7 @@ pub(super) async fn run(orders: &Orders, sink: &dyn Sink) {
             order = taken.recv() => match order {
                 Some((order, done)) => {
                     let outcome = listener.obey(order, sink).await;
-                    // The caller may be gone.
+                    // The caller may have been dropped.
                     let _heard = done.send(outcome);
                 }
                 None => return,
@@ -137,7 +137,7 @@ impl Listener<'_> {
                         self.lost(sink);
                     }
                     match self.source {
-                        // The library's error for a server whose certificate is not trusted, too.
+                        // The library also returns this error for a server whose certificate is not trusted.
                         Source::Server(_) => {
                             let (outcome, native) = outcomes::of(Err(error));
                             Completed::outcome(id, outcome, native)
@@ -195,7 +195,7 @@ impl Listener<'_> {
         }
     }
 
-    /// Messages may be lost: each subscriber has to subscribe again.
+    /// Reports that messages may be lost: each subscriber has to subscribe again.
     fn lost(&mut self, sink: &dyn Sink) {
         self.connection = None;
         for id in core::mem::take(&mut self.channels).into_values() {
@@ -204,8 +204,8 @@ impl Listener<'_> {
     }
 }
 
-/// Completes when the connection has been silent for so long that the driver has to act. Without a channel, no message
-/// would come.
+/// Completes when the connection was silent for so long that the driver has to act. Without a channel, it never
+/// completes, because no message is expected.
 async fn silence(listening: bool) {
     if listening {
         tokio::time::sleep(HEARTBEAT).await;

@@ -1,5 +1,5 @@
-//! TLS by rustls. The driver sets it up itself: the `redis` crate takes the cryptography that the process has
-//! installed, and panics if there is none or there are two.
+//! TLS by rustls. The driver sets it up itself: the `redis` crate uses the cryptography provider of the process, and
+//! panics if there is none or there are two.
 
 use alloc::sync::Arc;
 use std::{fs::File, io::BufReader};
@@ -16,7 +16,7 @@ use tokio_rustls::{
     },
 };
 
-/// How to check the server.
+/// The settings to check the server.
 #[derive(Clone)]
 pub(super) struct Tls {
     connector: TlsConnector,
@@ -24,7 +24,8 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    /// For the server `host`. It checks the certificate against those in the file `ca`, or else against the system's.
+    /// Makes the settings for the server `host`: they check its certificate against the certificates in the file `ca`,
+    /// or else against the system's.
     pub(super) fn new(host: &str, ca: Option<&str>) -> Result<Self, String> {
         let name = ServerName::try_from(host.to_owned()).map_err(|error| format!("{host}: {error}"))?;
         let roots = match ca {

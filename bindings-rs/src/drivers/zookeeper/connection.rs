@@ -1,8 +1,8 @@
 //! A client of the library, with its task.
 //!
-//! The library has no call that ends its connection. It leaves a silent server only after two fifths of the session
-//! timeout, and may then try the same server again. But the caller decides where the library spawns its task. So the
-//! driver keeps that task, and ends it together with its socket.
+//! The library has no call that ends its connection. It disconnects from a silent server only after two fifths of the
+//! session timeout, and may then try the same server again. But the caller decides where the library spawns its task.
+//! So the driver keeps that task, and can end it together with its socket.
 
 use alloc::sync::Arc;
 use core::{cell::RefCell, future::poll_fn};
@@ -26,12 +26,12 @@ impl Connection {
     }
 }
 
-/// A client, and what is necessary to end its connection.
+/// A client, with its task, which the driver needs to end the connection.
 pub(super) struct Made {
     pub(super) connection: Arc<Connection>,
     /// The server that it is connected to, if the driver has chosen it. The library then knows no other server.
     pub(super) host: Option<String>,
-    /// The changes since it was made.
+    /// The changes of its state since it was made.
     pub(super) states: StateWatcher,
     ended: watch::Sender<()>,
     task: Option<JoinHandle<()>>,
@@ -43,7 +43,7 @@ impl Made {
         Self::new(client, None, None)
     }
 
-    /// A client of these hosts.
+    /// Makes a client for these hosts.
     pub(super) async fn connect(connector: Connector, hosts: &str) -> Result<Self, Error> {
         let spawner = Spawner::default();
         let hosts = hosts.to_owned();
@@ -71,7 +71,7 @@ impl Made {
         }
     }
 
-    /// Ends the connection and leaves the session. When this returns, the library does nothing more for the session.
+    /// Ends the connection and leaves the session. After this, the library sends nothing more for the session.
     pub(super) async fn cut(self) {
         let Self {
             connection,
@@ -89,7 +89,7 @@ impl Made {
     }
 }
 
-/// Takes the task that the library spawns.
+/// Receives the task that the library spawns.
 #[derive(Default)]
 struct Spawner(RefCell<Option<JoinHandle<()>>>);
 

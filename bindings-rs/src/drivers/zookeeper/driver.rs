@@ -19,8 +19,8 @@ use super::{
 use crate::engine::driver::{Completed, ConnectionTask, Driver as Commands, Sink};
 
 impl Driver {
-    /// All requests fail if the runtime is gone in which the program made its client. No state of the library reports
-    /// that.
+    /// If the runtime in which the program made its client has ended, all requests fail. The library's state does not
+    /// show this.
     fn watched(&self, request: BoxFuture<'static, Completed>) -> BoxFuture<'static, Completed> {
         let in_doubt = Arc::clone(&self.in_doubt);
         let look = move |completed: Completed| {

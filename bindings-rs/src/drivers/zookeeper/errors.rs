@@ -16,7 +16,7 @@ pub(super) fn outcome(session: SessionId, error: &Error) -> Outcome {
         }),
         None if matches!(error, Error::NoHosts | Error::Timeout) => Outcome::Failed(Failure::NotSent),
         // The connection ended, broke or was silent, or the session ended: the server may have executed the request.
-        // The same error is returned for requests that came too late.
+        // The library returns the same error for requests after the end.
         None => Outcome::Failed(Failure::Unknown),
     }
 }
@@ -26,7 +26,7 @@ fn answered(error: &Error) -> Option<i32> {
     Some(match error {
         Error::MarshallingError => -5,
         Error::Unimplemented => code::UNIMPLEMENTED,
-        // The library itself refuses this path. No server would accept it.
+        // The library itself refuses this path, and every server would, too.
         Error::BadArguments(_) => -8,
         Error::NoNode => code::NO_NODE,
         Error::NoAuth => code::NO_AUTH,

@@ -1,8 +1,8 @@
 //! Sets `TCP_NODELAY` on connections of a library that neither sets it nor gives access to its sockets.
 //!
-//! Without it, the second of two requests waits until the first has its answer. A process may list its own descriptors,
-//! and pass itself a copy of one through a pair of sockets. The copy shares the options of its socket. (`pidfd_getfd`
-//! also copies, but containers forbid it by default.) If one of these steps fails, nothing happens, and requests are
+//! Without it, the second of two requests waits for the reply to the first. A process may list its own descriptors, and
+//! pass itself a copy of one through a pair of sockets. The copy shares the options of its socket. (`pidfd_getfd` also
+//! copies, but containers forbid it by default.) If one of these steps fails, the option is not set, and requests are
 //! only slower.
 
 use core::mem::{self, MaybeUninit};
@@ -22,8 +22,8 @@ use rustix::{
 };
 use sendfd::SendWithFd;
 
-/// Sets the option on every connection of this process to one of these ports, also on those of other code, where it
-/// does no harm. It takes some microseconds for each socket of the process. Returns the other ends of these
+/// Sets the option on every connection of this process to one of these ports, also on connections of other code, where
+/// it does no harm. It takes some microseconds for each socket of the process. Returns the peer addresses of these
 /// connections.
 pub(crate) fn set(ports: &[u16]) -> io::Result<Vec<SocketAddr>> {
     let mut peers = Vec::new();
@@ -39,8 +39,8 @@ pub(crate) fn set(ports: &[u16]) -> io::Result<Vec<SocketAddr>> {
                     let _as_it_was = connection.set_nodelay(true);
                     peers.push(peer);
                 }
-                // The number now belongs to a file. To close a copy of it would drop all the process's locks on that
-                // file.
+                // The number now belongs to a file. If this closed a copy of it, the process would lose all its locks
+                // on that file.
                 Err(error) if Errno::from_io_error(&error) == Some(Errno::NOTSOCK) => mem::forget(connection),
                 _ => {}
             }
@@ -49,7 +49,7 @@ pub(crate) fn set(ports: &[u16]) -> io::Result<Vec<SocketAddr>> {
     Ok(peers)
 }
 
-/// The number of a descriptor, if it is that of a socket.
+/// The number of a descriptor, if the descriptor is a socket.
 fn socket(entry: &DirEntry) -> Option<RawFd> {
     let what = fs::read_link(entry.path()).ok()?;
     let is_socket = what.as_os_str().as_encoded_bytes().starts_with(b"socket:");

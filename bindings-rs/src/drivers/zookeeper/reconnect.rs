@@ -23,8 +23,8 @@ pub(super) struct Stray {
     pub(super) timeout: Duration,
 }
 
-/// Connects the session again, without a time limit. It first tries servers to which the session was not connected. It
-/// fails if the session has ended.
+/// Connects the session again, without a time limit. It first tries the servers to which the session was not connected.
+/// Fails if the session has ended.
 pub(super) async fn again(driver: &Driver, sink: &dyn Sink, stray: &Stray) -> Result<Made, Error> {
     let order = driver.other_hosts_first();
     let mut failures = 0_u32;
@@ -43,7 +43,7 @@ pub(super) async fn again(driver: &Driver, sink: &dyn Sink, stray: &Stray) -> Re
             }
         }
         failures = failures.saturating_add(1);
-        // One silent server costs one round. Further rounds mean that no server answers.
+        // One silent server costs one failure. After a failure for each server, no server replies.
         if usize::try_from(failures).is_ok_and(|failures| failures >= order.len()) {
             tokio::time::sleep(RETRY_AFTER).await;
         }
@@ -58,11 +58,11 @@ async fn attempt(driver: &Driver, stray: &Stray, host: &str, failures: u32) -> R
     let made = within(until.since(clock::now()), connecting)
         .await
         .unwrap_or(Err(Error::Timeout))?;
-    // The library does not say which transactions this session has seen. After this request, the server has seen as
-    // many.
+    // The library does not report which transactions this session has seen. After this request, the server has seen at
+    // least as many.
     let synced = within(until.since(clock::now()), made.connection.client.sync("/")).await;
     match synced.unwrap_or(Err(Error::Timeout)) {
-        // The leader also answers a request that is not permitted.
+        // The leader also replies to a request that is not permitted.
         Ok(()) | Err(Error::NoNode | Error::NoAuth) => Ok(made),
         Err(error) => {
             made.cut().await;

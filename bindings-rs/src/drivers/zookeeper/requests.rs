@@ -91,7 +91,7 @@ pub(super) fn start(
         Operation::Multi => {
             now(async move { completed(id, session, multi(&connection.client, &acl, &request.parts).await) })
         }
-        // An operation of Redis or of a later core: a ZooKeeper server cannot do it.
+        // An operation of Redis or of a later core, which a ZooKeeper server does not have.
         _ => future::ready(completed(id, session, Err(Error::Unimplemented))).boxed(),
     }
 }
@@ -109,7 +109,7 @@ const fn mode(flags: u32) -> CreateMode {
     }
 }
 
-/// Several writes, all or none. Returns the names of the created nodes. The other results of the server are not
+/// Executes several writes, all or none. Returns the names of the created nodes. The server's other results are not
 /// reliable here (ZOOKEEPER-4667).
 async fn multi(client: &Client, acl: &[Acl], parts: &[Request]) -> Result<Answer, Error> {
     let mut writer = client.new_multi_writer();

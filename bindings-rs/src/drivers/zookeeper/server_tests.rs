@@ -1,4 +1,4 @@
-//! Each request on a real server: `python3 tests/servers run -- cargo test -p fencepost --features servers`.
+//! Tests each request on a real server: `python3 tests/servers run -- cargo test -p fencepost --features servers`.
 
 use alloc::sync::Arc;
 use core::{future::Future, time::Duration};
@@ -27,7 +27,7 @@ async fn connect() -> Client {
     soon(Client::connect(&address)).await.unwrap()
 }
 
-/// What a request comes to, with its watch.
+/// The result of a request, with its watch.
 async fn does(client: &Client, request: Request) -> (Answer, Option<BoxFuture<'static, Notice>>) {
     let command = Command {
         id: CommandId(3),
@@ -51,7 +51,7 @@ async fn does(client: &Client, request: Request) -> (Answer, Option<BoxFuture<'s
             watch,
             ..
         } if reply.session == SESSION => {
-            // The watch ends with what keeps the connection.
+            // The watch ends with the connection, so this keeps the connection.
             let kept = watch.map(|watch| async move { (made, watch.await).1 }.boxed());
             (reply.answer, kept)
         }
@@ -172,7 +172,7 @@ async fn several_writes_are_all_or_none() {
         ]),
     )
     .await;
-    // The deletion counts for the parent's number too.
+    // A deletion also increases the parent's number.
     let Answer::Children(names) = &made else {
         panic!("{made:?}")
     };
@@ -211,7 +211,7 @@ async fn several_writes_are_all_or_none() {
     assert_eq!(answer(&client, tidy).await, Answer::Children(Vec::new()));
 }
 
-/// Data and version of a node.
+/// The data and the version of a node.
 async fn node(client: &Client, path: &str) -> (Vec<u8>, i32) {
     let get = Request::Get {
         path: path.into(),
@@ -286,7 +286,7 @@ async fn a_set_among_several_writes_has_any_data() {
     answer(&client, create(&path, CreateMode::Persistent)).await;
     let multi = async |writes| answer(&client, Request::Multi { writes }).await;
     let mut version = 0;
-    // The last but one is almost as much as a server takes in one packet.
+    // The second one is almost the maximum that a server accepts in one packet.
     for size in [256, 1_000_000, 0] {
         let data: Vec<u8> = (0..=u8::MAX).cycle().take(size).collect();
         let sets = vec![

@@ -22,7 +22,7 @@ use crate::{
 /// How long the driver waits for the close of its own session.
 const CLOSE_WITHIN: Duration = Duration::from_secs(1);
 
-/// Keeps a session until no session will follow.
+/// Keeps one session after another, until no session can follow.
 pub(super) async fn run(driver: Arc<Driver>, sink: Arc<dyn Sink>) {
     match &driver.source {
         Source::Given(client) => {
@@ -50,7 +50,7 @@ pub(super) async fn run(driver: Arc<Driver>, sink: Arc<dyn Sink>) {
     }
 }
 
-/// Keeps one of the driver's own sessions, and connects it again when necessary. Returns its last state.
+/// Keeps a session that the driver made, and reconnects it when necessary. Returns its last state.
 async fn keep_one(driver: &Driver, sink: &dyn Sink, mut made: Made) -> SessionState {
     loop {
         let stray = match follow(driver, sink, made).await {
@@ -97,7 +97,7 @@ async fn connect(driver: &Driver, sink: &dyn Sink) -> Option<Made> {
                 sink.rejected(Refusal::AuthFailed, Arc::new(error));
                 return None;
             }
-            // No server has a part in this session yet.
+            // There is no session yet, so the error is about the arguments.
             Err(error @ Error::BadArguments(_)) => {
                 sink.fail(Arc::new(error));
                 return None;
@@ -110,7 +110,7 @@ async fn connect(driver: &Driver, sink: &dyn Sink) -> Option<Made> {
 
 /// How a client of the library ended.
 enum End {
-    /// With its session, or for ever.
+    /// With its session, or for good.
     Over(SessionState),
     /// The driver has ended it: its server is silent, or its connection was lost. The session may still exist.
     Cut(Stray),
@@ -122,13 +122,13 @@ async fn follow(driver: &Driver, sink: &dyn Sink, mut made: Made) -> End {
     let client = &connection.client;
     let ours = matches!(driver.source, Source::Hosts { .. });
     let changed = made.states.changed().now_or_never();
-    // A client of the driver's own was connected when it was made. A change means that it was not always connected since.
+    // A client that the driver made was connected at first. A change means that the connection was lost since.
     let mut reconnected = ours && changed.is_some();
     // The present state includes changes from before the watcher existed.
     let mut state = Some(changed.unwrap_or_else(|| client.state()));
     let mut connected = false;
     loop {
-        // The watcher sees only the newest state. If the connection was lost and is back, it sees only "connected".
+        // The watcher sees only the newest state. If the connection was lost and restored, it sees only "connected".
         if mem::take(&mut connected) {
             *driver.connection_state() = ConnectionState::Down;
             // The requests in flight have failed by now, or their outcomes come too late to matter.
@@ -140,17 +140,17 @@ async fn follow(driver: &Driver, sink: &dyn Sink, mut made: Made) -> End {
             Some(SessionState::SyncConnected) if !reconnected => {
                 reconnected = ours;
                 look_around(driver, made.host.as_ref());
-                // This was reported for an earlier connection.
+                // This notification is about an earlier connection.
                 let _stale = driver.silent.notified().now_or_never();
                 *driver.connection_state() = ConnectionState::Up(Arc::clone(&connection));
                 connected = true;
                 report(sink, client, CoreState::Connected);
                 sink.connected();
             }
-            // The library reconnects. A server without a quorum does not count: it can grant no lock.
+            // The library reconnects. A server without a quorum counts as disconnected: it can grant no lock.
             Some(SessionState::Disconnected | SessionState::ConnectedReadOnly) if !ours => {}
-            // A reconnect negotiates the session's timeout again, and the library does not report the result. So each
-            // connection of the driver's own has a new client.
+            // A reconnect negotiates the session's timeout again, and the library does not report the result. So the
+            // driver makes a new client for each connection.
             None
             | Some(
                 SessionState::Disconnected | SessionState::ConnectedReadOnly | SessionState::SyncConnected,
@@ -187,7 +187,8 @@ async fn follow(driver: &Driver, sink: &dyn Sink, mut made: Made) -> End {
     }
 }
 
-/// Completes when requests fail before they are sent, although the state is the same: the task that sends them is gone.
+/// Completes when requests fail before they are sent, although the state has not changed: the task that sends them has
+/// ended.
 async fn abandoned(driver: &Driver, client: &Client) {
     loop {
         driver.in_doubt.notified().await;
@@ -197,13 +198,13 @@ async fn abandoned(driver: &Driver, client: &Client) {
     }
 }
 
-/// Stores the server of a new connection of the driver's own, if the driver has chosen it.
+/// Stores the server of a new connection that the driver made, if the driver has chosen the server.
 #[cfg(not(target_os = "linux"))]
 fn look_around(driver: &Driver, host: Option<&String>) {
     *driver.near() = host.into_iter().cloned().collect();
 }
 
-/// Sets TCP_NODELAY on a new connection of the driver's own, and stores its server.
+/// Sets TCP_NODELAY on a new connection that the driver made, and stores its server.
 #[cfg(target_os = "linux")]
 fn look_around(driver: &Driver, host: Option<&String>) {
     use std::net::ToSocketAddrs;
@@ -214,8 +215,8 @@ fn look_around(driver: &Driver, host: Option<&String>) {
     *driver.near() = host.into_iter().cloned().collect();
     let is_known = host.is_some();
     let (hosts, near) = (hosts.clone(), Arc::clone(&driver.near));
-    // In the background, because a process may have many descriptors, and host names may have to be resolved. No call
-    // waits for it.
+    // This runs in the background, because a process may have many descriptors, and the look-up of host names may be
+    // slow. No call waits for it.
     tokio::task::spawn_blocking(move || {
         let port = |host: &String| host.rsplit(':').next()?.parse().ok();
         let ports: Vec<u16> = hosts.iter().filter_map(port).collect();
@@ -240,8 +241,8 @@ fn report(sink: &dyn Sink, client: &Client, state: CoreState) {
     ));
 }
 
-/// Closes a session of the driver's own, and waits until the server has confirmed it, so that no ephemeral node
-/// outlives its client.
+/// Closes a session that the driver made, and waits for the server's confirmation, so that no ephemeral node outlives
+/// its client.
 pub(super) async fn close(connection: Arc<Connection>, limit: Instant) {
     let mut states = connection.client.state_watcher();
     drop(connection);

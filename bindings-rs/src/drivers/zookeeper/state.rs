@@ -20,7 +20,7 @@ pub(super) const RETRY_AFTER: Duration = Duration::from_millis(100);
 /// The source of sessions.
 #[derive(Clone)]
 pub(crate) enum Source {
-    /// The program's own client: one session, which the driver does not replace.
+    /// A client of the program: one session, which the driver does not replace.
     Given(Client),
     /// Sessions that the driver makes, one after another.
     Hosts {
@@ -35,23 +35,23 @@ pub(crate) struct Driver {
     pub(super) source: Source,
     pub(super) acl: Arc<[Acl]>,
     state: Mutex<ConnectionState>,
-    /// Notified when a request on the program's client has failed without an answer, although the client is connected.
+    /// Notified when a request on the program's client has failed without a reply, although the client is connected.
     pub(super) in_doubt: Arc<Notify>,
     /// Notified when the server is silent, and the driver has to connect to another one.
     pub(super) silent: Notify,
-    /// The hosts to which the session may be connected. The library does not say which one it has chosen.
+    /// The hosts to which the session may be connected. The library does not report which one it has chosen.
     pub(super) near: Arc<Mutex<Vec<String>>>,
 }
 
-/// The state of the connection: what can be sent at present.
+/// The state of the connection: which requests the driver can send.
 #[derive(Default)]
 pub(super) enum ConnectionState {
-    /// Nothing: there is no connection, or the driver has not reported it to the machines yet.
+    /// No requests: there is no connection, or the driver has not reported it to the machines yet.
     #[default]
     Down,
     /// Requests of this session. It is shared, because a copy of the library's client is expensive.
     Up(Arc<Connection>),
-    /// Nothing, for ever: the client is closed.
+    /// No requests any more: the client is closed.
     Closed,
 }
 
@@ -86,7 +86,7 @@ impl Driver {
             return Vec::new();
         };
         let mut hosts = hosts.clone();
-        // Clients that leave a server at the same time should not all go to the same next one.
+        // Clients that disconnect from a server at the same time should not all connect to the same next server.
         let chance = getrandom::u32().unwrap_or_default();
         let first = usize::try_from(chance)
             .ok()
@@ -97,7 +97,7 @@ impl Driver {
         hosts
     }
 
-    /// The settings of the driver's own sessions.
+    /// The settings of the sessions that the driver makes.
     pub(super) fn connector(&self) -> Connector {
         let connector = Client::connector().with_fail_eagerly();
         let Source::Hosts {

@@ -1,5 +1,5 @@
 /**
- * `memory:`, a server in this process. The driver carries out nothing: the hub itself does, and wakes other hubs.
+ * `memory:`, a server in this process. The driver carries out no commands: the hub itself does, and wakes other hubs.
  *
  * @module
  */
@@ -94,7 +94,7 @@ export class MemoryDriver implements Driver {
   }
 
   closing(): void {
-    // Nothing is in flight: every command has its answer at once.
+    // Nothing is in flight: every command gets its reply at once.
   }
 
   /** The hub has outputs because of another client. */
@@ -107,7 +107,7 @@ export class MemoryDriver implements Driver {
       try {
         this.#hub?.disconnect(present());
       } finally {
-        // A hub that was given up has left the server, too.
+        // Even if `disconnect` throws, the hub has left the server.
         if (this.#hub !== undefined) {
           this.place.drivers.delete(this.#hub.id);
           this.flush();

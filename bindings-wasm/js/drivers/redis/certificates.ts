@@ -14,7 +14,7 @@ interface Host {
 export function certificates(path: string): string {
   const files = (globalThis as { process?: Host }).process?.getBuiltinModule?.("node:fs");
   if (files === undefined) {
-    throw unusable(path, "there are no files here");
+    throw unusable(path, "this runtime cannot read files");
   }
   let text: string;
   try {

@@ -1,6 +1,7 @@
 /**
- * The driver for Redis. It sends calls on the program's connection, or on one of its own. Subscriptions are always on a
- * connection of its own, because older protocols allow little else on a connection that subscribes.
+ * The driver for Redis. It sends calls on the program's connection, or on a connection that it opens itself.
+ * Subscriptions always have a separate connection, because older protocols allow few other commands on a connection
+ * that subscribes.
  *
  * @module
  */
@@ -29,7 +30,7 @@ export class RedisDriver implements Driver {
   readonly #subscriptions: Subscriptions;
   /** Calls that wait for the connection. */
   readonly #unsent = new Set<RedisCommand>();
-  /** Subscriptions without an answer. */
+  /** Subscriptions that the server has not confirmed. */
   readonly #subscribing = new Map<number, RedisCommand>();
   #sink!: Sink;
   #reached = false;
@@ -111,7 +112,7 @@ export class RedisDriver implements Driver {
   }
 
   flush(): void {
-    // The libraries themselves collect what is sent in one turn.
+    // The libraries themselves collect the commands of one turn.
   }
 
   forget(): void {
@@ -210,7 +211,7 @@ export class RedisDriver implements Driver {
 
   #arrived(): void {
     this.#reached = true;
-    // Each time: what was the trouble before is no reason any more.
+    // On every reply, because an earlier error is then out of date.
     this.#sink.reached();
   }
 

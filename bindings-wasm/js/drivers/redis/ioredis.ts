@@ -14,7 +14,7 @@ import { ONCE, Sentinels, type Watched } from "./sentinels.js";
 
 type Listener = (...event: unknown[]) => void;
 
-/** What the driver uses of its socket. */
+/** The members of its socket that the driver uses. */
 interface Stream {
   unref?: () => void;
   destroy?: () => void;
@@ -22,12 +22,12 @@ interface Stream {
   uncork?: () => void;
 }
 
-/** What a connection has, besides its options. */
+/** The state of a connection that is not in its options. */
 interface Condition {
   readonly select?: number;
 }
 
-/** What the driver uses of a client of ioredis. */
+/** The members of a client of ioredis that the driver uses. */
 export interface IoRedis extends Watched {
   readonly status: string;
   readonly isCluster?: boolean;
@@ -58,8 +58,8 @@ export function isIoRedis(client: object): client is IoRedis {
 }
 
 /**
- * These options make the client do only what the driver asks: no queue, no repeated command, no subscription of its
- * own, no reconnect.
+ * These options make the client do only what the driver requests: no queue, no repeated command, no additional
+ * subscription, no reconnect.
  */
 export const OURS = {
   lazyConnect: true,
@@ -92,7 +92,7 @@ function call(client: IoRedis, parameters: readonly Argument[]): Promise<RedisVa
   return answer as Promise<RedisValue>;
 }
 
-/** The table of errors and outcomes. Any other error is in doubt. */
+/** Maps the library's errors to outcomes. After any other error, the outcome is unknown. */
 export function classifyError(error: unknown): Classified {
   if (isError(error)) {
     if (error.name === "ReplyError") {
@@ -156,7 +156,7 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
           leave();
         }
       };
-      // A client that notices a failover leaves the old server, which may still answer.
+      // A client that notices a failover leaves the old server, which may still reply.
       const follows = given?.options?.failoverDetector === true;
       const forget = () => {
         given?.off("end", leave);
@@ -174,7 +174,7 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
         try {
           await client.connect();
         } catch (error) {
-          // "Connection is closed." says less than the error before it.
+          // "Connection is closed." is less specific than the error before it.
           throw progress.error ?? error;
         }
         await select(client);
@@ -200,7 +200,7 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
   };
 }
 
-/** Whether an error follows those of all sentinels, and says less than they do. */
+/** Whether an error follows those of all sentinels, and is less specific than they are. */
 function isSummary(error: unknown): boolean {
   return isError(error) && error.message.startsWith("All sentinels are unreachable");
 }
@@ -214,7 +214,7 @@ export function inPlaceOf(client: IoRedis): Library {
   );
 }
 
-/** The database that a client uses. Its options do not say it after a `select()`. */
+/** The database that a client uses. After a `select()`, it differs from the options. */
 function databaseOf(client: IoRedis): number {
   return (client.prevCondition ?? client.condition)?.select ?? client.options?.db ?? 0;
 }
@@ -234,7 +234,7 @@ async function select(client: IoRedis): Promise<void> {
     if (!(isError(error) && error.name === "ReplyError")) {
       throw error;
     }
-    const text = `${error.message}: the server refuses database ${db}: allow this user SELECT, or use a database that there is`;
+    const text = `${error.message}: the server refuses database ${db}: allow this user SELECT, or use a database that exists`;
     throw new Unsent(text, { reply: new Error(text, { cause: error }) }, { cause: error });
   }
 }
@@ -313,7 +313,7 @@ function gathering(client: IoRedis): () => void {
 
 function end(client: IoRedis): void {
   const { stream } = client;
-  // Of a connection that has ended, the library would wait for the end, with a timer that keeps the process alive.
+  // If the connection has ended, `disconnect` would wait for its end, with a timer that keeps the process alive.
   if (client.status !== "end") {
     client.disconnect();
   }

@@ -1,5 +1,5 @@
 /**
- * What the driver needs from a Redis client library.
+ * The interface between the driver and a Redis client library.
  *
  * @module
  */
@@ -8,12 +8,12 @@ import type { Failure, RedisValue } from "../../hub/hub.js";
 import type { Argument } from "../../hub/arguments.js";
 import { isError } from "../../realms.js";
 
-/** The meaning of a library's error for its command: the server's own answer, or a failure. */
+/** The meaning of a library's error for its command: an error reply of the server, or a failure. */
 export type Classified = { readonly reply: Error } | { readonly failure: Failure };
 
 /**
- * Converts arguments for a library that takes texts and Buffers. They are nearly always texts, and then nothing is
- * copied.
+ * Converts arguments for a library that accepts strings and Buffers. They are nearly always strings, and then nothing
+ * is copied.
  */
 export function binary(parameters: readonly Argument[]): readonly (string | Buffer)[] {
   return parameters.every(isText) ? parameters : parameters.map(bytes);
@@ -41,7 +41,7 @@ export interface Session {
   end(): void;
 }
 
-/** What is known of a connection that is being opened. */
+/** The state of a connection that is being opened. */
 export interface Progress {
   /** Whether a server has accepted it; with TLS, whether it has also answered the handshake. */
   accepted: boolean;
@@ -59,7 +59,7 @@ export interface Opening {
 
 /** Makes connections with one library. They do not reconnect by themselves, and do not keep the process alive. */
 export interface Library {
-  /** Opens a connection of the driver's own. `gone` is called once, when it ends after that. */
+  /** Opens a connection for the driver. `gone` is called once, when the open connection ends. */
   open(gone: () => void): Opening;
   classifyError(error: unknown): Classified;
 }
@@ -85,10 +85,10 @@ export class Unsent extends Error {
   }
 }
 
-/** Errors with which a server refuses a client before it takes commands. They are the answer to every command. */
+/** Errors with which a server refuses a client before it accepts commands. It replies to every command with them. */
 const REFUSALS = ["WRONGPASS", "NOAUTH", "NOPERM", "DENIED", "ERR"];
 
-/** Whether an error is the server's answer to the connection itself. */
+/** Whether the server refuses the connection itself with this error. */
 export function isRefusal(error: Error): boolean {
   return REFUSALS.some((code) => error.message.startsWith(`${code} `));
 }

@@ -23,7 +23,7 @@ import {
 type Parameters = readonly (string | Buffer)[];
 type Listener = (...event: unknown[]) => void;
 
-/** What the driver uses of a client of node-redis. */
+/** The members of a client of node-redis that the driver uses. */
 export interface NodeRedis {
   readonly isOpen: boolean;
   readonly isReady: boolean;
@@ -54,8 +54,9 @@ const OURS = { disableOfflineQueue: true };
 const BLOB_STRING = 36;
 
 /**
- * Options of each command: no timer, because the machine has its own, and no signal of the program's own commands.
- * Replies are as the server sends them, without the client's mapping, because a result may be any bytes.
+ * Options of each command: no timer, because the machine has its own, and no abort signal, because the client's default
+ * is for the program's commands. Replies are as the server sends them, without the client's mapping, because a result
+ * may be any bytes.
  */
 const plain = () => ({ timeout: undefined, abortSignal: undefined, typeMapping: { [BLOB_STRING]: Buffer } });
 let known: object | undefined;
@@ -79,7 +80,7 @@ function* kinds(error: Error): Iterable<string> {
   }
 }
 
-/** The table of errors and outcomes. Any other error is in doubt. */
+/** Maps the library's errors to outcomes. After any other error, the outcome is unknown. */
 export function classifyError(error: unknown): Classified {
   if (isError(error)) {
     for (const kind of kinds(error)) {
@@ -114,7 +115,7 @@ export function library(make: (overrides: object) => NodeRedis, socket?: object)
   return {
     open(gone) {
       const client = make({ ...OURS, socket: { ...socket, reconnectStrategy: false } });
-      // Without a listener, an error would end the process. Every end of the connection is one.
+      // Every end of the connection causes an error event. Without a listener, it would end the process.
       const progress: Progress = { accepted: false, error: undefined };
       let opened = false;
       client.on("connect", () => {

@@ -1,5 +1,5 @@
 /**
- * A connection of the driver's own. It is opened when a command needs it, also after it has ended. The machines decide
+ * A connection that the driver opens when a command needs one, also after the last one has ended. The machines decide
  * when to retry, so this module has no timer for that, and sends nothing late.
  *
  * @module
@@ -36,7 +36,7 @@ export class OnDemand {
   #opening: Promise<Session> | null = null;
   #closed = false;
   #within = OPEN_WITHIN;
-  /** Says why the connection that is being opened is not open yet. */
+  /** Returns the reason why the connection that is being opened is not open yet. */
   #explain: (() => Error) | null = null;
 
   constructor(library: Library, owner: Owner) {
@@ -97,7 +97,7 @@ export class OnDemand {
     } catch (error) {
       opening?.end();
       if (!again && !this.#closed && now() - since > limit + STILL) {
-        // The event loop was blocked. So the library's own timer may have ended what the server had no time to answer.
+        // The event loop was blocked. So the library's own timer may have fired before the server had time to reply.
         return await this.#open(true);
       }
       this.#owner.trouble(error);
@@ -115,8 +115,8 @@ export class OnDemand {
   }
 
   /**
-   * Waits for a first answer, because node-redis 5.0 treats every accepted connection as ready. Nothing else is sent
-   * before, so a server that never answers gets no command. Any answer is enough, even an error.
+   * Waits for a first reply, because node-redis 5.0 treats every accepted connection as ready. Nothing else is sent
+   * before, so a server that never replies gets no command. Any reply is enough, even an error.
    */
   async #greeted(opening: Promise<Session>): Promise<Session> {
     const session = await opening;
@@ -130,7 +130,7 @@ export class OnDemand {
     return session;
   }
 
-  /** The server refuses the connection. It would answer every command in the same way. */
+  /** The server refuses the connection. It would refuse every command in the same way. */
   #classifyError(error: unknown): Classified {
     if (error instanceof Unsent) {
       return error.classified;
@@ -159,7 +159,7 @@ function unopened({ accepted, error }: Progress, after: number): Error {
   if (isError(error)) {
     return error;
   }
-  const what = accepted ? "it accepts connections, and has not answered" : "no connection has been established";
+  const what = accepted ? "the server accepts connections, but has not answered" : "no connection has been established";
   return new Error(`${what} within ${Math.round(after)} ms`);
 }
 

@@ -1,5 +1,5 @@
 /**
- * What both Redis libraries need from an address.
+ * The parts of an address that both Redis libraries need.
  *
  * @module
  */

@@ -1,13 +1,13 @@
 /**
- * Redis Sentinel, with ioredis: which sentinels the driver's own connections ask. Each of these connections asks anew,
- * while the program's client may have asked hours ago.
+ * Redis Sentinel, with ioredis: selects the sentinels that the driver's own connections ask for the primary. Each of
+ * these connections asks again, while the program's client may have asked hours ago.
  *
  * @module
  */
 
 import type { IoRedis } from "./ioredis.js";
 
-/** A client of ioredis, as far as it concerns sentinels. */
+/** The members of a client of ioredis that concern sentinels. */
 export interface Watched {
   readonly options?: {
     readonly sentinels?: readonly object[] | null | undefined;
@@ -15,12 +15,12 @@ export interface Watched {
     /** Whether the client leaves its server when a sentinel reports a failover. */
     readonly failoverDetector?: boolean | undefined;
   };
-  /** It adds the sentinels that others know of. */
+  /** ioredis adds the sentinels that other sentinels report. */
   readonly connector?: { readonly sentinelIterator?: { readonly sentinels?: readonly object[] } };
 }
 
 /**
- * How long a sentinel may take to answer, in ms. ioredis itself waits without limit. Three silent sentinels take less
+ * How long a sentinel may take to reply, in ms. ioredis itself waits without limit. Three silent sentinels take less
  * time than the driver has for one connection.
  */
 const ANSWER_WITHIN = 900;
@@ -58,7 +58,7 @@ export class Sentinels {
     };
   }
 
-  /** Notices which sentinels fail. */
+  /** Counts the sentinels that fail. */
   watch(client: IoRedis): IoRedis {
     client.on("sentinelError", () => {
       this.#failed += 1;

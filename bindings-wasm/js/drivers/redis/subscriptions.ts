@@ -13,7 +13,7 @@ import { bytes } from "./library.js";
 import { OnDemand } from "./on-demand.js";
 import { Unanswered } from "./unanswered.js";
 
-/** How often to send a PING, in ms: no call waits for an answer on a connection with subscriptions. */
+/** How often to send a PING, in ms: no call waits for a reply on a connection with subscriptions. */
 const HEARTBEAT = 5000;
 
 /** The callbacks for subscriptions. They name the command that subscribed. */
@@ -120,7 +120,7 @@ export class Subscriptions {
 
   /**
    * Makes one change of a channel after the other. If node-redis subscribes while an UNSUBSCRIBE of the same channel is
-   * in flight, it confirms the subscription at once, and forgets its listener when the answer comes.
+   * in flight, it confirms the subscription at once, and forgets its listener when the reply arrives.
    */
   #after(channel: Argument, work: () => Promise<void>): void {
     const key = name(channel);
@@ -168,7 +168,7 @@ export class Subscriptions {
       this.#beat = null;
       const { session } = this.#connection;
       if (session !== null && this.#known.size > 0) {
-        // Any answer is enough, even an error. In lower case: ioredis 5.0 refuses other names on a connection with
+        // Any reply is enough, even an error. In lower case: ioredis 5.0 refuses other names on a connection with
         // subscriptions.
         void this.#quietly(() => session.call(["ping"]));
         this.#listen();

@@ -1,6 +1,6 @@
 /**
- * The answers that a server owes on one connection. A connection can be open and deliver nothing, which only an overdue
- * answer shows.
+ * The requests on one connection that have no reply yet. A connection can be open and deliver nothing: only an overdue
+ * reply shows this.
  *
  * @module
  */
@@ -10,30 +10,30 @@ import { type Item, List, remove } from "../../engine/list.js";
 import { deadline } from "../../engine/timers.js";
 
 /**
- * How long a server may be silent while it owes an answer, in ms. It is longer than a third of the default lease,
- * because a later answer still counts. It is shorter than the rest of such a lease at its renewal, and than a try,
- * whose refusal has to name the silence.
+ * How long a server may be silent while a request has no reply, in ms. It is longer than a third of the default lease,
+ * because a late reply is still useful. It is shorter than the rest of such a lease at its renewal, and than a try,
+ * because the error of the try has to report the silence.
  */
 export const SILENT_AFTER = 4900;
 
-/** The same for a client that closes. It waits for 5 s, and has to make another connection within them. */
+/** The same for a client that closes. It waits for 5 s, and has to make another connection in that time. */
 export const SILENT_AT_CLOSE = 1000;
 
-/** The answers owed on one connection after another. */
+/** The requests without a reply, on one connection after another. */
 export class Unanswered<T> {
   readonly #silent: (error: Error, requests: T[]) => void;
   readonly #unanswered = new List<T>();
   #limit = SILENT_AFTER;
-  /** When the server last answered, or owed no answer. */
+  /** When the server last replied, or when no request was pending. */
   #since = 0;
   #cancel: (() => void) | null = null;
 
-  /** `silent` is called when an answer is overdue, with the requests that have none. */
+  /** `silent` is called when a reply is overdue, with the requests that have none. */
   constructor(silent: (error: Error, requests: T[]) => void) {
     this.#silent = silent;
   }
 
-  /** A request is sent. Returns what {@link settle} takes. */
+  /** A request is sent. Returns the argument for {@link settle}. */
   begin(request: T): Item<T> {
     if (this.#unanswered.first === null) {
       this.#since = now();
@@ -44,13 +44,13 @@ export class Unanswered<T> {
     return this.#unanswered.add(request);
   }
 
-  /** An answer has arrived, or none will. Returns whether a request still waits for it. */
+  /** A reply has arrived, or none will arrive. Returns whether the request was still pending. */
   settle(request: Item<T>): boolean {
     this.#since = now();
     return remove(request);
   }
 
-  /** From now on, an answer is overdue earlier. */
+  /** From now on, a reply is overdue after a shorter time. */
   shorten(): void {
     this.#limit = SILENT_AT_CLOSE;
     this.#cancel?.();

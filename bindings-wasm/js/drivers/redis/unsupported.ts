@@ -29,7 +29,7 @@ const ROWS: readonly Row[] = [
     why: `a cluster client cannot be used: ${ONE_SERVER}`,
   },
   {
-    // The second is what such a client lends: one connection to the server that leads at present.
+    // The second condition finds a connection that such a client lends: it leads to the present primary.
     when: (client) => has("getMasterNode")(client) || has("sendCommand", "release")(client),
     why: `a sentinel client of node-redis cannot be used: ${ONE_SERVER}, or an ioredis client with sentinels`,
   },

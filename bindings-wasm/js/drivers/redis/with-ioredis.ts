@@ -12,7 +12,7 @@ import { RedisDriver } from "./driver.js";
 import * as ioRedis from "./ioredis.js";
 import { at, trusted } from "./place.js";
 
-/** What to install. */
+/** The package to install. */
 export const IOREDIS = "ioredis@6";
 
 type Class = new (options: object) => ioRedis.IoRedis;

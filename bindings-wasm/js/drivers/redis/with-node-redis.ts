@@ -12,7 +12,7 @@ import { RedisDriver } from "./driver.js";
 import * as nodeRedis from "./node-redis.js";
 import { at, trusted } from "./place.js";
 
-/** What to install. */
+/** The package to install. */
 export const NODE_REDIS = "redis@6";
 
 /** Null if the library is not installed. */

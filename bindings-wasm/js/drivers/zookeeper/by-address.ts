@@ -12,7 +12,7 @@ import { type Acl, checkedAcl } from "../acl.js";
 import { ZooKeeperDriver } from "./driver.js";
 import { type ZkClient, isZkClient, withServers } from "./library.js";
 
-/** What to install. */
+/** The package to install. */
 const PACKAGE = "node-zookeeper-client@1.1.3";
 
 /** `given` is the ACL, unchecked. */

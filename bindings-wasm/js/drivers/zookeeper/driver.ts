@@ -64,7 +64,7 @@ export class ZooKeeperDriver implements Driver {
   }
 
   closing(): void {
-    // Without a session, nothing was sent. With one, the machines know what was sent.
+    // Without a session, nothing was sent. With a session, the machines know which commands were sent.
   }
 
   async close(within: number): Promise<void> {
@@ -175,7 +175,7 @@ function answer(hub: Hub, now: number, { id, operation }: NodeCommand, session: 
 /** The error of the other parts, if one part of a multi fails. */
 const ROLLED_BACK = [0, -2];
 
-/** Every part of a failed multi has an error, although the header of the answer has none. */
+/** Every part of a failed multi has an error, although the header of the reply has none. */
 function answerMulti(hub: Hub, now: number, id: number, session: bigint, results: readonly PartResult[]): void {
   const failed = results.find(({ err }) => err !== undefined && !ROLLED_BACK.includes(err));
   if (failed?.err !== undefined) {

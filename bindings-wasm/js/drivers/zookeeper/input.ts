@@ -1,9 +1,9 @@
 /**
- * Passes what arrives on the library's socket to the library, one frame at a time.
+ * Passes the input of the library's socket to the library, one frame at a time.
  *
- * The library calls itself for each further frame. An answer of 20 bytes takes one level of the stack, and one read of
- * a busy socket has two or three thousand of them. This overflows the stack. The error then appears in whatever code is
- * running, perhaps in the middle of the WebAssembly module.
+ * The library calls itself for each further frame. A reply of 20 bytes needs one level of the stack, and one read of a
+ * busy socket has two or three thousand replies. This overflows the stack. The error then appears in any code that is
+ * running, perhaps in the WebAssembly module.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { Manager } from "./library.js";
 
 /** The listeners for the input. Several may share a connection manager. */
 export interface InputListener {
-  /** Something has arrived. */
+  /** Input has arrived. */
   received(): void;
   /** The library could not parse a frame. Returns whether the rest can still be parsed. */
   unreadable(error: unknown): boolean;

@@ -1,6 +1,6 @@
 /**
- * What the driver uses of node-zookeeper-client 1.1.3. Its public methods retry, drop the czxid and cannot pipeline. So
- * the driver passes requests to its connection manager, the object that these methods use.
+ * The parts of node-zookeeper-client 1.1.3 that the driver uses. Its public methods retry, drop the czxid and cannot
+ * pipeline. So the driver passes requests to its connection manager, the object that these methods use.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export const STATE = {
   connected: 2,
 };
 
-/** A packet, as the connection manager takes it. */
+/** A packet for the connection manager. */
 export interface Packet {
   readonly header: { readonly type: number; xid: number };
   readonly payload: { setChrootPath(chroot: string): void };
@@ -39,21 +39,21 @@ export interface PartResult {
   readonly err?: number;
 }
 
-/** An answer. */
+/** A reply. */
 export interface Response {
   readonly header: { readonly zxid: Buffer };
-  /** The type in the request's header decides which of these there are. */
+  /** The type in the request's header decides which of these fields exist. */
   readonly payload: {
     readonly path: string;
     readonly children: string[];
     readonly data?: Buffer;
     readonly stat: RawStat;
-    /** Of a multi: the result of each part. */
+    /** For a multi: the result of each part. */
     readonly results: readonly PartResult[];
   };
 }
 
-/** An error of the library. If it has a response, it is the server's answer. */
+/** An error of the library. If it comes with a response, it is the server's reply. */
 export interface ZkError extends Error {
   readonly code: number;
 }

@@ -1,5 +1,5 @@
 /**
- * Why a client of node-zookeeper-client has no session. The library does not say it.
+ * The reason why a client of node-zookeeper-client has no session. The library does not report it.
  *
  * @module
  */
@@ -16,11 +16,11 @@ export class Reasons {
     this.#own = own;
   }
 
-  /** What is known at the moment. */
+  /** The reason that is known at the moment. */
   get present(): Error {
     const silent = "the server has accepted a connection and not answered: is it a ZooKeeper?";
     const own = this.#accepted ? silent : "no connection has been established";
-    return new Error(this.#own ? own : "the given client has no session, and its library does not say why");
+    return new Error(this.#own ? own : "the given client has no session, and its library does not report the reason");
   }
 
   /** Watches one connection. `ended` is called at its end, with the reason. */

@@ -1,6 +1,6 @@
 /**
- * Requests as bytes. The library chooses the decoder of an answer only by the type in the packet's header. So the
- * header says how to decode, and the bytes say what to do. This allows operations that the library does not have
+ * Requests as bytes. The library chooses the decoder of a reply only by the type in the packet's header. So the header
+ * selects the decoder, and the bytes have the operation. This allows operations that the library does not have
  * (container, sync).
  *
  * @module
@@ -13,7 +13,7 @@ import type { Packet } from "./library.js";
 const OPCODE = { create: 1, container: 19, children: 12, get: 4, set: 5, delete: 2, sync: 9, check: 13, multi: 14 };
 
 /**
- * The decoder of the answer: a path, nothing, data with a stat, a stat, children with a stat, or the results of the
+ * The decoder of the reply: a path, nothing, data with a stat, a stat, children with a stat, or the results of the
  * parts.
  */
 const DECODER = { create: 1, delete: 2, sync: 2, get: 4, set: 5, children: 12, multi: 14 };
@@ -39,7 +39,7 @@ export function isForServer(command: NodeCommand): command is ServerCommand {
   return command.operation !== "reconnect";
 }
 
-/** A request that reports when the library looks for the request of an answer. */
+/** A request that reports when the library reads its number, to find the request of a reply. */
 export class Request implements Packet {
   readonly header: { readonly type: number; xid: number };
   readonly payload: { setChrootPath(chroot: string): void };
@@ -120,7 +120,7 @@ function opcode({ operation, flags }: ServerCommand | Part): number {
   return operation === "create" && flags === CONTAINER ? OPCODE.container : OPCODE[operation];
 }
 
-/** Writes Jute, as far as requests need it. */
+/** Writes the parts of Jute that requests need. */
 class Writer {
   #bytes = Buffer.allocUnsafe(256);
   #end = 4;

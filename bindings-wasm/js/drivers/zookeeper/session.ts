@@ -1,6 +1,6 @@
 /**
- * One client of node-zookeeper-client, as long as its session. It works around the library's defects: see the comments
- * at each.
+ * One client of node-zookeeper-client, for the time of its session. It works around the library's defects: a comment
+ * describes each of them.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { Reasons } from "./reasons.js";
 import { Request, WATCH, isForServer } from "./requests.js";
 import { Watches } from "./watches.js";
 
-/** The outcome of a request: the answer, the server's error, or none. */
+/** The outcome of a request: the reply, the server's error, or a failure. */
 export type Result =
   | { readonly response: Response }
   | { readonly code: number; readonly error?: unknown }
@@ -30,7 +30,7 @@ export interface Listener {
   /** Whether a contender uses this machine. */
   serves(key: number): boolean;
   answered(command: NodeCommand, session: bigint, result: Result): void;
-  /** A programming error in handling an answer (to that command), or another report of the library. */
+  /** A programming error while the driver handled the reply to that command, or another callback of the library. */
   broken(error: unknown, command?: NodeCommand): void;
   /** Why there is no connection. */
   trouble(error: Error): void;
@@ -46,10 +46,13 @@ export interface Listener {
 /** The longest pause between rounds over all servers, in ms. */
 const SPIN = 200;
 
-/** After this part of the session timeout without an answer, the connection counts as dead. Pings go out each third. */
+/**
+ * After this part of the session timeout without input, the driver ends the connection. The library sends a ping after
+ * each third of it.
+ */
 const SILENCE = 2 / 3;
 
-/** How long a client of the driver's own may take to close its session, in ms. */
+/** How long a client that the driver made may take to close its session, in ms. */
 const CLOSE_WITHIN = 1000;
 
 export class Session {
@@ -133,7 +136,7 @@ export class Session {
     this.#corked = null;
   }
 
-  /** An answer is overdue. A connection of the driver's own goes to the next server, in the same session. */
+  /** A reply is overdue. A client that the driver made connects to the next server, in the same session. */
   #leave(): void {
     if (this.#own && this.#up) {
       this.#up = false;
@@ -149,7 +152,7 @@ export class Session {
     return state === STATE.connecting && (socket === undefined || socket.connecting || socket.destroyed);
   }
 
-  /** Removes the driver's listeners. Closes the client if it is the driver's own, within so many ms. */
+  /** Removes the driver's listeners. Closes the client within so many ms, if the driver made it. */
   async close(within = CLOSE_WITHIN): Promise<void> {
     this.#over = true;
     this.#up = false;
@@ -202,7 +205,7 @@ export class Session {
     this.#sent.delete(request);
     const { key, operation, flags } = request.command;
     const reads = operation === "get" || operation === "children";
-    // The answer may come after the end of the contender.
+    // The reply may come after the end of the contender.
     if ("response" in result && reads && (flags & WATCH) !== 0 && this.#listener.serves(key)) {
       this.#watches.add(request.command, operation, (ids, event) => {
         if (!this.#over) {
@@ -245,8 +248,8 @@ export class Session {
   #disconnected(): void {
     this.#up = false;
     this.#corked = null;
-    // The library keeps half a frame. It would put it before the first frame of the next connection, and read an
-    // expired session.
+    // The library keeps an incomplete frame. It would put it before the first frame of the next connection, and would
+    // then read the wrong bytes as an expired session.
     this.#manager.pendingBuffer = null;
     this.#settleAll();
     if (this.#reported) {
@@ -256,8 +259,8 @@ export class Session {
   }
 
   /**
-   * Requests that were not written would be sent after a reconnect, or get no callback: removes them. The others are in
-   * doubt.
+   * Ends all requests. The library would send requests that it has not written after a reconnect, or would never call
+   * back: this removes them. The outcome of the others is unknown.
    */
   #settleAll(): void {
     const queue = this.#manager.packetQueue.queue;
@@ -281,9 +284,9 @@ export class Session {
   }
 
   /**
-   * The library throws on error codes that it does not know (-118, -121 … -127), from the socket's handler: an uncaught
-   * exception, and a callback that never comes. The last request whose number was read is the one that the answer
-   * belongs to.
+   * The library throws on error codes that it does not know (-118, -121 … -127), from the socket's handler: the
+   * exception is uncaught, and the library never calls back. The reply belongs to the last request whose number the
+   * library read.
    */
   #unreadable(error: unknown): boolean {
     const found = /^Unknown code: (-?\d+)$/.exec(isError(error) ? error.message : "");
@@ -297,8 +300,8 @@ export class Session {
   }
 
   /**
-   * Runs a callback of the library. The library would take an error in it for bad bytes from the server, reconnect, and
-   * ask again.
+   * Runs a callback of the library. If the callback threw, the library would assume bad bytes from the server,
+   * reconnect, and send the request again.
    */
   #safely(call: () => void, request?: Request): void {
     try {
@@ -308,7 +311,10 @@ export class Session {
     }
   }
 
-  /** A client of the driver's own does not keep the process alive, retries soon, and notices a silent server. */
+  /**
+   * Changes a client that the driver made: it does not keep the process alive, retries soon, and notices a silent
+   * server.
+   */
   #tame(): void {
     const manager = this.#manager;
     manager.findNextServer = (callback) => {
@@ -331,7 +337,7 @@ export class Session {
       });
     };
     const look = () => {
-      // If the event loop was blocked, what has arrived comes first.
+      // If the event loop was blocked, the input that has arrived is read first.
       afterInput(() => {
         if (!this.#over && this.#isSilent()) {
           this.#lastReceived = now();
@@ -343,7 +349,7 @@ export class Session {
     const often = Math.max(20, Math.min(this.#silenceLimit() / 4, 1000));
     let last = now();
     this.#watchdog = setInterval(() => {
-      // While the event loop was blocked, no ping was sent and nothing was read. This is no silence of the server.
+      // While the event loop was blocked, no ping was sent and nothing was read. That time does not count.
       const present = now();
       this.#lastReceived += Math.max(0, present - last - 2 * often);
       last = present;

@@ -1,6 +1,6 @@
 /**
- * The watches of one session. The library keeps listeners: the driver adds one for each path, for all commands that
- * watch it.
+ * The watches of one session. The driver adds one listener to the library for each path, for all commands that watch
+ * it.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export class Watches {
     this.#manager = manager;
   }
 
-  /** A read with a watch has its answer. No event can have come before, because the library reads in order. */
+  /** A read with a watch has its reply. The event cannot have come before it, because the library reads in order. */
   add({ id, key, path }: NodeCommand, what: What, fired: Fired): void {
     const known = this.#known[what];
     let watch = known.get(path);
@@ -62,8 +62,8 @@ export class Watches {
   }
 
   /**
-   * No contender uses a machine any more. Without a watcher, the listener is removed from the library, which would keep
-   * it until the node changes.
+   * No contender uses a machine any more. If no other command watches the path, this removes the listener from the
+   * library, which would keep it until the node changes.
    */
   forget(key: number): void {
     for (const { what, path, id } of this.#byKey.get(key) ?? []) {

@@ -7,5 +7,5 @@
 
 import type * as glue from "../glue/family.js";
 
-/** What all modules have. */
+/** The exports that all modules have. */
 export type Module = Pick<typeof glue, "RawHub" | "Scope" | "Settings" | "optionType" | "parseAddress">;

@@ -17,16 +17,16 @@ export function redisModule(): Module {
   return wasm.get();
 }
 
-/** @internal Resolves to the compiled module, also where reading its file takes a request. */
+/** @internal Resolves to the compiled module, even where the file has to be requested from a server. */
 export function loadRedis(): Promise<Module> {
   return wasm.load();
 }
 
 /**
- * Whether an error of a Redis server says that the server is a replica. The error begins with its code.
+ * Whether an error of a Redis server means that the server is a replica. The error begins with its code.
  *
  * If so, and the driver made the connection, it ends the connection and resolves the address again. On a connection of
- * the program, it does nothing. In both cases, it reports the answer to the hub.
+ * the program, it does nothing. In both cases, it reports the reply to the hub.
  */
 export function isFromReplica(error: string): boolean {
   return wasm.get().isFromReplica(error);

@@ -1,10 +1,10 @@
 /**
- * What the WebAssembly module of a family exports (`src/*.rs`), with precise types. The build generates the glue itself
- * into `dist/hub/glue`.
+ * The exports of the WebAssembly module of a family (`src/*.rs`), with precise types. The build generates the glue
+ * itself into `dist/hub/glue`.
  */
 
 export class Settings {
-  /** Takes the core's names and values by turns. The number of texts comes before a list of texts. */
+  /** `fields` has the core's names and values in turn. The number of texts comes before a list of texts. */
   constructor(fields: string[]);
   free(): void;
 }
@@ -14,7 +14,7 @@ export class Settings {
  * error.
  */
 export class Scope {
-  /** Takes names and values as {@link Settings} does. */
+  /** `fields` has names and values, as for {@link Settings}. */
   constructor(fields: string[]);
   claim(key: string, fingerprint: Uint8Array): Settings | undefined;
   consume(token: string, binding: Uint8Array, fingerprint: Uint8Array): Settings | undefined;
@@ -42,16 +42,16 @@ export class Scope {
   derive(key: string, step: string): boolean;
 }
 
-/** The type of an option by the core's name: 1 duration, 2 whole, 3 flag, 4 text, 5 texts; 0 for a name that is no option. */
+/** The type of an option by the core's name: 1 duration, 2 whole, 3 flag, 4 text, 5 texts; 0 for an unknown name. */
 export function optionType(name: string): number;
 
 /** Returns whether the text is an address: `addresses.ts` then has it, otherwise `errors.ts` has the error. */
 export function parseAddress(url: string): boolean;
 
-/** How long a driver waits for the answer to the handshake, in whole milliseconds. */
+/** How long a driver waits for the reply to the handshake, in whole milliseconds. */
 export function handshakeTimeout(sessionTimeout: number, failures: number): number;
 
-/** Whether an error of a Redis server says that the server is a replica. */
+/** Whether an error of a Redis server means that the server is a replica. */
 export function isFromReplica(error: string): boolean;
 
 /** A method that fails returns false (or 0); `errors.ts` then has the error. */

@@ -1,9 +1,9 @@
 /**
- * What the WebAssembly module of `memory:` exports (`memory/src`), with precise types. The build generates the glue
+ * The exports of the WebAssembly module of `memory:` (`memory/src`), with precise types. The build generates the glue
  * itself into `dist/hub/glue`.
  */
 
-/** Calls of `memory/answers.ts` report the answers before a method returns. Operations have the core's numbers. */
+/** Calls of `memory/answers.ts` report the replies before a method returns. Operations have the core's numbers. */
 export class RawServer {
   /** Connects a hub; returns its id. */
   connect(timeout?: number): number;
@@ -12,7 +12,7 @@ export class RawServer {
   woken(): Float64Array;
   /** Whether the hub runs: otherwise it is paused. */
   listen(hub: number, now: number): boolean;
-  /** A control returns whether there is such a hub. */
+  /** This and the next four controls return whether the hub exists. */
   expire(hub: number): boolean;
   suspend(hub: number): boolean;
   reconnect(hub: number): boolean;

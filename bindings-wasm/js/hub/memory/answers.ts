@@ -1,5 +1,6 @@
 /**
- * Takes what the memory server answers and reports. It does so during the call, and no other request comes in between.
+ * Receives the replies and reports of the memory server. The server calls these functions during a call, and no other
+ * request comes in between.
  *
  * @module
  */
@@ -7,7 +8,7 @@
 import type { Failure, SessionState, Stat } from "../hub.js";
 import type { MemoryMessage, MemoryNode, MemorySession } from "./reports.js";
 
-/** The hub that has sent the request. */
+/** The hub that sent the request. */
 export interface Asker {
   created(path: string, zxid: bigint): void;
   children(names: readonly string[]): void;
@@ -21,7 +22,7 @@ export interface Asker {
 
 let asker: Asker | null = null;
 
-/** Passes the answers of the requests during `call` to one hub. */
+/** Passes the replies to the requests during `ask` to one hub. */
 export function answering<T>(one: Asker, ask: () => T): T {
   asker = one;
   try {
@@ -77,7 +78,7 @@ export function changed(state: SessionState, session: bigint, timeout: number): 
 let reports: (MemorySession | MemoryNode | MemoryMessage)[] = [];
 let paths: string[] = [];
 
-/** What the server reports during the call. */
+/** Returns the reports of the server during the call. */
 export function reported<T extends MemorySession | MemoryNode | MemoryMessage>(report: () => void): T[] {
   reports = [];
   report();

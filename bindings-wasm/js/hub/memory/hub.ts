@@ -175,7 +175,7 @@ export class MemoryHub extends Hub {
     throw answersItself();
   }
 
-  /** Handles what the server has reported since the last call. Returns whether the hub runs: otherwise it is paused. */
+  /** Handles the server's reports since the last call. Returns false if the hub is paused. */
   #listen(now: number): boolean {
     this.#now = present(now);
     return answering(this.#asker, () => this.#server.listen(this.id, this.#now));
@@ -205,6 +205,6 @@ function answersItself(): MisuseError {
   return new MisuseError(
     208,
     "wrong-family",
-    "this hub takes settings only, replies and notices come from its memory server, which answers by itself",
+    "this hub accepts no replies and notices: its memory server reports them itself",
   );
 }

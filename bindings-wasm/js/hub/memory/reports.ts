@@ -1,5 +1,5 @@
 /**
- * What a memory server reports about itself.
+ * The reports of a memory server about itself.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export interface MemoryNode {
   readonly hub: number | null;
 }
 
-/** What a hub and the server have sent each other. */
+/** A message between a hub and the server. */
 export interface MemoryMessage {
   /** Its number in the list, from 1. */
   readonly number: number;
@@ -40,21 +40,20 @@ export interface MemoryMessage {
   /** `event`: what a hub receives without a request: a watch has fired, or its session has changed. */
   readonly kind: "request" | "reply" | "event";
   /**
-   * The hub's command: of a request, of the request that a reply answers, or of the request that set a watch. null for
+   * The hub's command: for a reply, that of its request; for an event, that of the request that set the watch. null for
    * a change of the session.
    */
   readonly command: number | null;
   /**
    * A request: `create`, `children`, `get`, `set`, `delete`, `sync` or `multi`. A reply: `created`, `children`, `data`,
-   * `done` or `error`. An event: what has happened to the watched node (`created`, `deleted`, `changed`, or `children`
-   * if its children have changed), or the session's new state (`connecting`, `connected`, `suspended`, `expired` or
-   * `closed`).
+   * `done` or `error`. An event: the change of the watched node (`created`, `deleted`, `changed`, or `children` if its
+   * children have changed), or the session's new state (`connecting`, `connected`, `suspended`, `expired` or `closed`).
    */
   readonly name: string;
-  /** The node; of a `multi`, that of each part; of the reply `children`, the names in it. */
+  /** The node; for a `multi`, the node of each part; for the reply `children`, the names in it. */
   readonly paths: readonly string[];
   /** The error code of the reply `error`, such as -101; otherwise null. */
   readonly error: number | null;
-  /** The same in words, for people. They may change. */
+  /** A description for people. It may change in later versions. */
   readonly text: string;
 }

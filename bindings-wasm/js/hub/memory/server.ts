@@ -17,9 +17,9 @@ import type { MemoryMessage, MemoryNode, MemorySession } from "./reports.js";
  *
  * The server has no clock. A session ends when its hub disconnects, or by {@link expire}, and never by itself.
  *
- * A control takes the {@link Hub.id} of a hub, and throws ConfigError (`invalid-option`) if the server has no such hub,
- * or if that has disconnected. It changes nothing if its effect is already there. After a control, poll the hubs that
- * {@link takeWoken} returns.
+ * The argument of a control is the {@link Hub.id} of a hub. A control throws ConfigError (`invalid-option`) if the
+ * server has no such hub, or if the hub has disconnected. It changes nothing if the hub is already in that state. After
+ * a control, poll the hubs that {@link takeWoken} returns.
  */
 export class MemoryServer extends Inside {
   /** @internal */
@@ -39,9 +39,9 @@ export class MemoryServer extends Inside {
   }
 
   /**
-   * Ends the hub's session, as servers do when they have not heard from a client for the session's timeout. The
-   * server deletes its ephemeral nodes. A connected hub learns of it at once, a suspended one when it reconnects, a
-   * paused one when it resumes. It then gets a new session.
+   * Ends the hub's session, as servers do when they receive nothing from a client for the session's timeout. The server
+   * deletes its ephemeral nodes. A connected hub learns of it at once, a suspended one when it reconnects, a paused one
+   * when it resumes. It then gets a new session.
    */
   expire(hub: number): void {
     this.#control(hub, (known) => this.raw.expire(known));
@@ -59,7 +59,7 @@ export class MemoryServer extends Inside {
 
   /**
    * Pauses the hub, as if its process were stopped. It gets no notices and sends no requests, and no time passes for
-   * it: `poll` returns a wait. It still takes calls, whose outputs come later. A shutdown resumes it.
+   * it: `poll` returns a wait. It still accepts calls, but their outputs come later. A shutdown resumes it.
    */
   pause(hub: number): void {
     this.#control(hub, (known) => this.raw.pause(known));
@@ -81,8 +81,8 @@ export class MemoryServer extends Inside {
   }
 
   /**
-   * Begins to keep all messages between hubs and the server, with an empty list; or stops, and keeps the list.
-   * At first, none are kept. The list grows until it begins anew.
+   * `true` starts the recording of all messages between hubs and the server, with an empty list. `false` stops it, and
+   * keeps the list. At first the server records nothing. The list grows until the next `record(true)`.
    */
   record(on: boolean): void {
     if (typeof on !== "boolean") {
@@ -91,7 +91,7 @@ export class MemoryServer extends Inside {
     this.raw.record(on);
   }
 
-  /** The messages that were kept, in their order: those with a number above `after`. */
+  /** The recorded messages with a number above `after`, in order. */
   messages(after = 0): MemoryMessage[] {
     return reported(() => this.raw.messages(number("after", after)));
   }

@@ -1,4 +1,4 @@
-//! What the table is given, and what it decides.
+//! The inputs of the table, and its decisions.
 
 use alloc::boxed::Box;
 
@@ -12,42 +12,42 @@ use super::super::{
 pub struct Known {
     /// The record, if there is one. It may be past its retention.
     pub record: Result<Option<Record>, Corrupt>,
-    /// The tombstone of the attempt that asks.
+    /// The tombstone of the attempt that sends the request.
     pub tombstone: Option<Tombstone>,
     /// For an update: the record of its id.
     pub operation: Result<Option<Record>, Corrupt>,
 }
 
-/// A sign that an attempt has ended its claim, whether or not the claim has arrived.
+/// A mark that an attempt has ended its claim. It is also written if the claim itself has not arrived yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tombstone {
-    /// Its release or leave was answered with [`Answer::Released`].
+    /// The answer to the attempt's release or leave was [`Answer::Released`].
     Released,
-    /// Its release or leave was lost.
+    /// The answer to the attempt's release or leave was another one.
     Lost,
 }
 
-/// An answer, and what it changes on the server.
+/// An answer, and the changes on the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Decision {
     /// The answer.
     pub answer: Answer,
-    /// What becomes of the record.
+    /// The change of the record.
     pub record: Change,
-    /// The tombstone to put up for the attempt.
+    /// The tombstone to write for the attempt.
     pub tombstone: Option<Tombstone>,
-    /// The record of an update's id, to be stored in the same step.
+    /// The record of an update's id, which the same step stores.
     pub operation: Option<Record>,
 }
 
-/// What becomes of a record.
+/// The change of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
-    /// It stays as it is.
+    /// The record is not changed.
     Nothing,
-    /// It becomes this one.
+    /// The record is replaced by this one.
     Put(Box<Record>),
-    /// There is none any more.
+    /// The record is deleted.
     Delete,
 }
 
@@ -72,7 +72,7 @@ const fn changed(answer: Answer, record: Change) -> Decision {
     }
 }
 
-/// The attempt has ended its claim, however the end was answered.
+/// Adds the tombstone of an attempt that has ended its claim, with any answer.
 pub(super) fn with_tombstone(decision: Decision) -> Decision {
     let tombstone = match decision.answer {
         Answer::Released => Tombstone::Released,

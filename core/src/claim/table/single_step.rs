@@ -1,4 +1,4 @@
-//! The steps below the table.
+//! The single steps, which are not rows of the table.
 
 use alloc::boxed::Box;
 
@@ -88,7 +88,7 @@ impl Asked {
         match record {
             None => unchanged(Answer::Lost(Lost::Gone)),
             Some(record) if record.state == State::Value => unchanged(Answer::Mismatch),
-            // A result is never replaced.
+            // No request replaces a result.
             Some(record) if record.state == State::Done => self.complete_again(record, content),
             Some(record) if record.guard() != guard => unchanged(Answer::Lost(Lost::Superseded)),
             Some(record) => self.store(record, content),

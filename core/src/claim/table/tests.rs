@@ -1,4 +1,4 @@
-//! Every cell of the table, then the rules that no single cell shows.
+//! Tests of every cell of the table, and of the rules that concern several cells.
 
 mod cells;
 mod rules;
@@ -6,7 +6,7 @@ mod rules;
 use super::*;
 use crate::{ContenderId, Fence, claim::request::Issue};
 
-/// The server's time in all cells. Claims have been made ten seconds ago.
+/// The server's time in all cells, ten seconds after the claims.
 const NOW: ServerTime = ServerTime(1_000_000_000_000);
 const LEASE: u64 = 30_000;
 const LEFT: u64 = 20_000;
@@ -106,7 +106,7 @@ fn row(name: &str) -> Step {
     }
 }
 
-/// The record of a column. In the rows of tokens it is a token's.
+/// The record of a column. In the rows of tokens it is the record of a token.
 fn column(name: &str, of_token: bool) -> Result<Option<Record>, Corrupt> {
     let (whose, what) = match name.strip_prefix("own_") {
         Some(what) => (1, what),

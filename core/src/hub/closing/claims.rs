@@ -1,4 +1,4 @@
-//! The end of closed claims: without an application, nothing extends their leases.
+//! The end of closed claims: no application uses them, so nothing extends their leases.
 
 use alloc::{vec, vec::Vec};
 
@@ -12,7 +12,7 @@ use crate::{
 
 const NOW: Instant = Instant::from_micros(1_000_000);
 
-/// A hub with one claim that is held.
+/// A hub with one held claim.
 fn held() -> (Hub<Redis>, Key) {
     let mut hub = Hub::new(7);
     let claim = Claim {
@@ -37,7 +37,7 @@ fn held() -> (Hub<Redis>, Key) {
     (hub, key)
 }
 
-/// Everything until the hub waits: the scripts, and the events.
+/// The scripts and the events until the hub waits.
 fn poll(hub: &mut Hub<Redis>) -> (Vec<(CommandId, Script)>, Vec<Event>) {
     let (mut scripts, mut events) = (Vec::new(), Vec::new());
     loop {
@@ -53,7 +53,7 @@ fn poll(hub: &mut Hub<Redis>) -> (Vec<(CommandId, Script)>, Vec<Event>) {
     }
 }
 
-/// The answer to the last script. Returns all that were sent.
+/// Answers the last script. Returns all scripts that were sent.
 fn answer(hub: &mut Hub<Redis>, outcome: Outcome<Reply>) -> Vec<Script> {
     let (scripts, _) = poll(hub);
     let &(last, _) = scripts.last().expect("a script");
@@ -69,7 +69,7 @@ fn released() -> Outcome<Reply> {
     Outcome::Reply(Reply::Array(vec![Reply::Bytes(b"released".into())]))
 }
 
-/// Nothing is left in the hub, and it waits for nothing.
+/// Asserts that the hub is empty and waits for nothing.
 fn has_ended(hub: &mut Hub<Redis>) {
     assert_eq!(poll(hub), (Vec::new(), Vec::new()));
     assert_eq!(hub.pending(), 0);

@@ -1,4 +1,4 @@
-//! The number of grants that a shutdown leaves on the server.
+//! The number of grants that remain on the server after a shutdown.
 
 use alloc::{vec, vec::Vec};
 
@@ -21,7 +21,7 @@ fn intend(hub: &mut Hub<Redis>, key: Key, intent: Intent) {
     hub.intent(NOW, key, intent).unwrap();
 }
 
-/// Everything until the hub waits: the last command, and the events.
+/// The last command and the events until the hub waits.
 fn poll(hub: &mut Hub<Redis>) -> (Option<CommandId>, Vec<Event>) {
     let (mut last, mut events) = (None, Vec::new());
     loop {
@@ -33,7 +33,7 @@ fn poll(hub: &mut Hub<Redis>) -> (Option<CommandId>, Vec<Event>) {
     }
 }
 
-/// The answer to the last command.
+/// Answers the last command.
 fn answer(hub: &mut Hub<Redis>, outcome: Outcome<Reply>) {
     let last = poll(hub).0.expect("a command");
     hub.handle_outcome(NOW, last, outcome).unwrap();
@@ -47,7 +47,7 @@ fn refused() -> Outcome<Reply> {
     Outcome::Reply(Reply::Error("NOPERM not yours".into()))
 }
 
-/// A hub with one lock that is held.
+/// A hub with one held lock.
 fn held() -> (Hub<Redis>, Key) {
     let mut hub = Hub::new(7);
     let key = open(&mut hub);
@@ -58,7 +58,7 @@ fn held() -> (Hub<Redis>, Key) {
     (hub, key)
 }
 
-/// How many grants are left after the shutdown's releases had this outcome.
+/// How many grants remain on the server if the shutdown's releases have this outcome.
 fn unreleased(hub: &mut Hub<Redis>, outcome: Outcome<Reply>) -> usize {
     hub.shutdown(NOW);
     answer(hub, outcome);

@@ -1,4 +1,4 @@
-//! Carries out what the application asks of the holds of owners.
+//! Carries out the application's intents for the holds of owners.
 
 use crate::{Event, Instant, Intent, Key, Misuse};
 
@@ -9,7 +9,7 @@ impl<F: Family> Hub<F> {
     /// An intent for a key whose settings name an owner.
     ///
     /// # Errors
-    /// [`Misuse`] if the state of the owner or of the machine does not allow the intent. Nothing changes then.
+    /// [`Misuse`] if the state of the owner or of the machine does not allow the intent. The call then changes nothing.
     pub(in crate::hub) fn intent_of_owner(
         &mut self,
         now: Instant,
@@ -99,7 +99,7 @@ impl<F: Family> Hub<F> {
             }
             return false;
         }
-        // The application may use the machine's key again.
+        // The application may still use the machine's key for a new acquire.
         let ended = [Intent::Release, Intent::Cancel]
             .into_iter()
             .any(|intent| self.machine_intent(now, machine, intent).is_ok());

@@ -14,7 +14,7 @@ pub(super) struct SharedGrant {
     pub(super) phase: Phase,
     pub(super) trail: Trail<Phase>,
     pub(super) holds: Vec<Hold>,
-    /// Whether other owners may read: the grant is a reader's, or becomes one.
+    /// Whether other owners may read: the grant is a reader's grant, or is becoming one.
     pub(super) shared: bool,
     /// The hold whose caller waits for the machine's downgrade.
     downgrade: Option<Downgrade>,
@@ -29,7 +29,7 @@ pub(super) struct Hold {
     pub(super) mode: Mode,
 }
 
-/// The state, and what the grant stores only in that state.
+/// The state, with the data that the grant stores only in that state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Phase {
     Waiting {
@@ -40,7 +40,7 @@ pub(super) enum Phase {
     Leaving,
 }
 
-/// What is true of a grant at present. A further hold learns it.
+/// The present condition of a grant. Every new hold gets events that report it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Present {
     grant: Grant,
@@ -58,7 +58,7 @@ struct Downgrade {
 }
 
 impl SharedGrant {
-    /// A machine begins to contend for an owner.
+    /// The grant of a machine that begins to contend for an owner.
     pub(super) fn new(machine: Key, reentry: &Reentry) -> Self {
         let mode = reentry.mode;
         Self {
@@ -82,8 +82,8 @@ impl SharedGrant {
         matches!(self.phase, Phase::Waiting { .. })
     }
 
-    /// Whether a further hold may join: the lock is held and the grant is valid, even if the machine has not reported the
-    /// grant's end yet.
+    /// Whether another hold may join: the lock is held and the grant is still valid. A grant can be invalid although
+    /// the machine has not reported its end yet.
     pub(super) fn is_joinable(&self, now: Instant) -> bool {
         match &self.phase {
             Phase::Held(present) => present.grant.is_valid(now),
@@ -91,7 +91,7 @@ impl SharedGrant {
         }
     }
 
-    /// What an intent of a hold means. `None` if the key is no hold of this grant.
+    /// What the hub does for an intent of a hold. `None` if the key is not a hold of this grant.
     pub(super) fn plan(
         &self,
         now: Instant,
@@ -112,7 +112,7 @@ impl SharedGrant {
             (Intent::Downgrade, Phase::Held(_)) if self.others(hold, Mode::Writer) > 0 => Plan::Read(machine),
             (Intent::Downgrade, Phase::Held(_)) => Plan::Downgrade(machine),
             (Intent::Extend | Intent::Release | Intent::Downgrade | Intent::Cancel, _) => Plan::Pass(machine),
-            // No claim has an owner: the machine refuses.
+            // Claims have no owners, so this is a lock, and its machine rejects the intent.
             (Intent::Complete(_) | Intent::Leave, _) => Plan::Pass(machine),
         }))
     }
@@ -127,7 +127,7 @@ impl SharedGrant {
         }
     }
 
-    /// Whether the grant becomes a reader's when this hold ends.
+    /// Whether the grant becomes a reader's grant when this hold ends.
     pub(super) fn ends_writing(&self, hold: &Hold) -> bool {
         !self.shared
             && hold.mode == Mode::Writer
@@ -140,7 +140,7 @@ impl SharedGrant {
         others.filter(|other| other.mode == mode).count()
     }
 
-    /// The events that bring a further hold up to date.
+    /// The events that bring a new hold up to date.
     pub(super) fn present(&self) -> impl Iterator<Item = Event> {
         let present = match &self.phase {
             Phase::Held(present) => Some(present),
@@ -165,7 +165,7 @@ impl SharedGrant {
         self.go_to(Phase::Leaving);
     }
 
-    /// The machine has accepted to downgrade the grant, for a hold that ends with that or becomes a reader's.
+    /// The machine has accepted to downgrade the grant. Then the hold ends (`releases`) or becomes a reader's hold.
     pub(super) fn begin_downgrade(&mut self, key: Option<Key>, releases: bool) {
         self.shared = true;
         self.downgrade = Some(Downgrade { key, releases });
@@ -177,7 +177,7 @@ impl SharedGrant {
         }
     }
 
-    /// The application has closed a hold whose downgrade is under way.
+    /// The application has closed the key of a hold whose downgrade is in progress.
     pub(super) fn forget(&mut self, key: Key) {
         if let Some(downgrade) = &mut self.downgrade
             && downgrade.key == Some(key)
@@ -186,7 +186,7 @@ impl SharedGrant {
         }
     }
 
-    /// Takes an event of the machine, and queues it for the holds that it concerns. Returns whether the grant is over.
+    /// Queues an event of the machine for the holds that it concerns. Returns whether the grant has ended.
     pub(super) fn on_event(&mut self, event: Event, events: &mut VecDeque<(Key, Event)>) -> bool {
         let over = self.ends_with(&event);
         match (&mut self.phase, &event) {
@@ -210,7 +210,7 @@ impl SharedGrant {
             _ => {}
         }
         if over {
-            // A hold that was to end with a downgrade ends with the grant.
+            // A hold that waits for a downgrade in order to end now ends with the grant.
             let releasing = self.downgrade.take().filter(|downgrade| downgrade.releases);
             let releasing = releasing.and_then(|downgrade| downgrade.key);
             events.extend(releasing.map(|key| (key, event.clone())));
@@ -221,7 +221,7 @@ impl SharedGrant {
         over
     }
 
-    /// Whether no event follows for this grant.
+    /// Whether this is the last event of this grant.
     const fn ends_with(&self, event: &Event) -> bool {
         match event {
             Event::Released | Event::Lost { .. } => true,
@@ -231,7 +231,7 @@ impl SharedGrant {
         }
     }
 
-    /// The machine's downgrade is done or refused.
+    /// The server has carried out or refused the machine's downgrade.
     fn downgraded(&mut self, event: &Event, events: &mut VecDeque<(Key, Event)>) {
         let Some(Downgrade { key, releases }) = self.downgrade.take() else {
             return;

@@ -1,24 +1,24 @@
-//! Grants that several holds share: re-entry.
+//! Re-entry: grants that several holds share.
 //!
-//! Each acquire has a key of its own. Without an owner, the key's machine contends, and its grant belongs to that key
-//! alone. With an owner, the grant belongs to the owner, and each of its acquires is one *hold* of the grant:
+//! Each acquire has its own key. Without an owner, the key's machine contends, and the grant belongs only to that key.
+//! With an owner, the grant belongs to the owner, and each acquire of the owner is one *hold* of the grant:
 //!
 //! | The owner … | and acquires | then |
 //! |---|---|---|
-//! | has nothing | any mode | the key's machine contends |
+//! | neither holds nor waits for the lock | any mode | the key's machine contends |
 //! | waits for the lock | any mode | [`Misuse::OwnerBusy`] |
-//! | holds the lock | any mode, except the next line | the key becomes a further hold: no request, same fence |
+//! | holds the lock | any mode, except the next line | the key becomes another hold: no request, same fence |
 //! | holds the lock as a reader | the writer | [`Misuse::Upgrade`]: it would wait for itself |
 //!
 //! | A hold is released, and | then |
 //! |---|---|
-//! | other holds remain | it is released at once, without a request |
-//! | only readers remain, and it was the last writer | the machine downgrades the grant |
-//! | no hold remains | the machine releases the grant; from now on the owner contends anew |
+//! | other holds remain | the hold is released at once, without a request |
+//! | only readers remain, and this hold was the last writer | the machine downgrades the grant |
+//! | no hold remains | the machine releases the grant; the owner's next acquire contends again |
 //!
-//! No machine knows of owners: the hub passes intents of holds to the machine that has the grant, and passes that
-//! machine's events to the holds that they concern. `grant.rs` decides about one grant, `calls.rs` carries the decisions
-//! out. `states.rs` has the table of a grant's states and transitions, which is the specification.
+//! The machines do not know owners: the hub passes intents of holds to the machine that has the grant, and passes that
+//! machine's events to the holds that they concern. `grant.rs` decides about one grant, and `calls.rs` carries out the
+//! decisions. `states.rs` has the table of a grant's states and transitions, which is the specification.
 
 mod calls;
 mod grant;
@@ -39,37 +39,38 @@ pub use reentry::{LockKind, Mode, Ownership, Reentry};
 /// The grants of all owners.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Grants {
-    /// The machine that contends for a lock for an owner, or did so last.
+    /// For each lock of an owner: the machine that contends for it or was the last to contend.
     owners: SortedMap<Ownership, Key>,
-    /// By machine.
+    /// The grant of each machine.
     grants: SortedMap<Key, SharedGrant>,
-    /// The machines of holds whose key is another one. A key may stay here until it is closed or contends itself.
+    /// The machines of holds that use another key's machine. A key stays here until it is closed or its own machine
+    /// contends.
     machines: SortedMap<Key, Key>,
-    /// Machines whose key the application closed before their grant was over. A later close of a key that they served
-    /// reports them.
+    /// Machines whose key the application closed before their grant ended. When the application later closes a key that
+    /// used such a machine, the hub reports the machine.
     ended: SortedSet<Key>,
     /// Events for holds that the hub has not returned yet.
     events: VecDeque<(Key, Event)>,
 }
 
-/// What an intent of a hold means.
+/// What the hub does for an intent of a hold.
 enum Plan {
     /// The key's machine gets the intent, and contends for the owner if the machine accepts it.
     Contend,
-    /// The key becomes a further hold of this machine's grant.
+    /// The key becomes another hold of this machine's grant.
     Join(Key),
     /// The machine gets the intent. Nothing else changes.
     Pass(Key),
     /// The hold ends. Others remain.
     Leave(Key),
-    /// The machine gets the intent to cancel or to release: the owner waits no more, the last hold ends, or the grant has
-    /// expired.
+    /// The machine gets the intent to cancel or to release: the owner stops waiting, the last hold ends, or the grant
+    /// has expired.
     End(Key),
     /// The last writer's hold ends, and readers remain: the machine downgrades the grant.
     ReleaseWriter(Key),
-    /// A writer's hold becomes a reader's. Other writers remain.
+    /// A writer's hold becomes a reader's hold. Other writers remain.
     Read(Key),
-    /// The last writer's hold becomes a reader's: the machine downgrades the grant.
+    /// The last writer's hold becomes a reader's hold: the machine downgrades the grant.
     Downgrade(Key),
 }
 
@@ -84,7 +85,7 @@ impl Grants {
         self.events.pop_front()
     }
 
-    /// Whether a key's machine serves others, although the application has closed the key.
+    /// Whether the application has closed a key whose machine still has a grant for other keys.
     pub(super) fn is_closed(&self, key: Key) -> bool {
         self.grants.get(&key).is_some_and(|grant| grant.closed)
     }
@@ -94,7 +95,7 @@ impl Grants {
         *self = Self::default();
     }
 
-    /// What an intent means for a key of an owner.
+    /// Decides what the hub does for an intent of an owner's key.
     ///
     /// # Errors
     /// [`Misuse`] if the owner's state does not allow the intent.
@@ -107,14 +108,14 @@ impl Grants {
         ) {
             (Some(plan), _) => plan,
             (None, Intent::Acquire(_)) => self.enter(now, reentry),
-            // The machine serves other holds of the owner, but this one is over.
+            // The machine serves other holds of the owner, but this hold has ended.
             (None, Intent::Cancel) if grant.is_some() => Err(Misuse::NotWaiting),
             (None, _) if grant.is_some() => Err(Misuse::NotHeld),
             (None, _) => Ok(Plan::Pass(key)),
         }
     }
 
-    /// An owner acquires with a key that is no hold yet.
+    /// An owner acquires with a key that is not a hold yet.
     fn enter(&self, now: Instant, reentry: &Reentry) -> Result<Plan, Misuse> {
         let Some(machine) = self.owners.get(&reentry.ownership) else {
             return Ok(Plan::Contend);
@@ -135,7 +136,7 @@ impl Grants {
         if let Some(before) = self.machines.remove(&key)
             && !self.machines.values().any(|machine| *machine == before)
         {
-            // No close can report it.
+            // No key uses this machine any more, so no close can report it.
             self.ended.remove(&before);
         }
         self.owners.insert(reentry.ownership.clone(), key);
@@ -153,7 +154,8 @@ impl Grants {
         }
     }
 
-    /// Removes a hold without an event. Its key stays with the machine, in case that its end waits for a downgrade.
+    /// Removes a hold without an event. Its key stays assigned to the machine, because the hold's end may wait for a
+    /// downgrade.
     fn leave(&mut self, key: Key, machine: Key) -> Option<&mut SharedGrant> {
         let grant = self.grants.get_mut(&machine)?;
         grant.holds.retain(|hold| hold.key != key);
@@ -171,7 +173,8 @@ impl Grants {
         grant.closed
     }
 
-    /// Gives an event of a machine to the holds that it concerns. Returns whether the hub has to close the machine now.
+    /// Passes an event of a machine to the holds that it concerns. Returns whether the hub has to close the machine
+    /// now.
     pub(super) fn on_event(&mut self, machine: Key, event: Event) -> bool {
         let Some(grant) = self.grants.get_mut(&machine) else {
             self.events.push_back((machine, event));

@@ -1,21 +1,22 @@
-//! What an acquire of an owner asks for.
+//! The lock and the mode of an owner's acquire.
 
 use alloc::sync::Arc;
 
 use crate::Owner;
 
-/// What an owner may do with a lock that it holds.
+/// What a hold's mode allows its holder to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// The lock has no readers and writers.
+    /// The lock does not distinguish readers and writers.
     Exclusive,
-    /// It may write, and read.
+    /// The holder may write and read.
     Writer,
-    /// It may only read.
+    /// The holder may only read.
     Reader,
 }
 
-/// What an owner can hold only once: a lock. The reader and the writer of one name are one lock.
+/// An owner and a lock. All holds of one ownership share one grant. The reader and the writer of one name are the same
+/// lock.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Ownership {
     pub(crate) owner: Owner,
@@ -31,11 +32,11 @@ pub enum LockKind {
     Mutex,
     /// A read/write lock.
     ReadWrite,
-    /// A single node.
+    /// A lock that is a single node.
     Single,
 }
 
-/// What one acquire of an owner asks for.
+/// The lock and the mode that one acquire of an owner requests.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Reentry {
     pub(crate) ownership: Ownership,

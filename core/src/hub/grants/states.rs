@@ -1,4 +1,4 @@
-//! The states of a grant that an owner's holds share, and which may follow which.
+//! The states and transitions of a grant that an owner's holds share.
 
 use State::{Held, Leaving, Waiting};
 
@@ -8,15 +8,15 @@ use super::{
 };
 use crate::states::{self, Observer};
 
-/// Where a shared grant is. It exists from the acquire of its first hold until the machine's last event.
+/// The state of a shared grant. The grant exists from the acquire of its first hold until the machine's last event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// The machine contends for the first hold. No other hold may join.
     Waiting,
-    /// The machine holds the lock. Further holds join and leave.
+    /// The machine holds the lock. Other holds may join and leave.
     Held,
-    /// The machine cancels its acquire, or releases the grant, and the grant awaits its last event. The owner may contend
-    /// anew with another machine.
+    /// The machine cancels its acquire, or releases the grant, and the grant waits for its last event. The owner may
+    /// contend again with another machine.
     Leaving,
 }
 

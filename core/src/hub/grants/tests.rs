@@ -1,4 +1,4 @@
-//! What transcripts cannot show: calls between two polls, and that nothing stays behind.
+//! Tests of two things that transcripts do not contain: calls between two polls, and that the hub forgets ended grants.
 
 use alloc::{vec, vec::Vec};
 
@@ -12,7 +12,7 @@ use crate::{
 
 const NOW: Instant = Instant::from_micros(1_000_000);
 
-/// A hub whose first key holds the lock for an owner, and a further hold of it.
+/// A hub whose first key holds the lock for an owner, and whose second key is another hold of it.
 fn held_twice() -> (Hub<Redis>, Key, Key) {
     let mut hub = Hub::new(7);
     let first = open(&mut hub);
@@ -21,7 +21,7 @@ fn held_twice() -> (Hub<Redis>, Key, Key) {
     (hub, first, second)
 }
 
-/// A further hold of the lock.
+/// Adds another hold of the lock.
 fn join(hub: &mut Hub<Redis>) -> Key {
     let key = open(hub);
     hub.intent(NOW, key, Intent::Acquire(AcquireTimeout::Try))
@@ -46,7 +46,7 @@ fn contend(hub: &mut Hub<Redis>, key: Key) {
     assert_eq!(hub.routes, Routes::default(), "the hub keeps no answered command");
 }
 
-/// The script's answer to a release: done.
+/// The script's reply to a successful release.
 fn released() -> Reply {
     Reply::Array(vec![Reply::Int(1)])
 }
@@ -68,7 +68,7 @@ fn poll(hub: &mut Hub<Redis>) -> Vec<(Key, Event)> {
     events
 }
 
-/// The server answers the release of the grant, and then nothing is left.
+/// Answers the release of the grant, and asserts that the hub is then empty.
 fn assert_over(hub: &mut Hub<Redis>) {
     answer(hub, None, released());
     assert_eq!(poll(hub), []);
@@ -144,13 +144,13 @@ fn a_key_whose_grant_another_key_releases_returns_its_machine() {
     let (mut hub, first, second) = held_twice();
     hub.intent(NOW, first, Intent::Release).unwrap();
     assert_eq!(poll(&mut hub), [(first, Event::Released)]);
-    // The release begins here, and needs no key any more.
+    // The release begins here. It does not need an open key.
     assert_eq!(hub.close(NOW, second), None);
     assert_eq!(hub.close(NOW, first), Some(first));
     assert_over(&mut hub);
 }
 
-/// Two holds whose first key is closed, and whose grant ends afterwards.
+/// Two holds: the first key is closed, and then the grant ends.
 fn ended_after_a_close() -> (Hub<Redis>, Key, Key) {
     let (mut hub, first, second) = held_twice();
     assert_eq!(hub.close(NOW, first), None);

@@ -1,4 +1,4 @@
-//! Acquiring: ask the server, subscribe, ask again.
+//! Acquiring: the machine sends an acquire, subscribes to the lock's channel, and sends the acquire again.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::time::Duration;
@@ -46,7 +46,7 @@ impl Contender {
                 self.acquire.trouble = Cause::answer(ran.id, detail);
                 self.retry_later(now);
             }
-            // The script writes the key of the lock or the claim last, so it has not taken it.
+            // The script writes the key of the lock or the claim last, so it has not taken the lock or the claim.
             Err(Trouble::Unwritable(detail)) => {
                 self.refuse(now, Refusal::ServerError, Cause::answer(ran.id, detail));
             }
@@ -75,8 +75,9 @@ impl Contender {
         let &LeaseSettings { ttl, margin, .. } = self.subject.lease();
         let valid_until = lease::valid_until(start, ttl, margin);
         if valid_until <= now.plus(lease::least_left(ttl)) {
-            // The answer came so late that too little of the lease is left. The machine asks again: either the attempt
-            // still holds the lock and gets a full lease, or it has lost the lock before the application got a grant.
+            // The reply came so late that too little of the lease is left. The machine sends the acquire again: either
+            // the attempt still holds the lock and gets a full lease, or it has lost the lock before the application
+            // got a grant.
             self.acquire.in_doubt = true;
             return self.retry_later(now);
         }
@@ -100,7 +101,8 @@ impl Contender {
         self.out.event(Event::Acquired { grant });
     }
 
-    /// The operation has a result, so there is nothing to acquire. The answer also settles earlier acquires in doubt.
+    /// The operation has a result, so there is nothing to acquire. After this reply, earlier acquires of the attempt
+    /// are no longer in doubt.
     pub(super) fn replayed(&mut self, record: Box<Record>) {
         self.out.event(Event::Replayed { record });
         self.rest();
@@ -130,7 +132,7 @@ impl Contender {
             );
             self.subscription = Subscription::Wanted(id);
         }
-        // The server announces neither the end of the holder's lease nor a release by a foreign holder.
+        // No message announces the end of the holder's lease or a release by a foreign holder.
         let poll = self.poll_after(now, foreign);
         let poll = self.jitter.spread(poll);
         let wait = left.map_or(poll, |left| {
@@ -139,7 +141,8 @@ impl Contender {
         self.out.set_after(Timer::Poll, now, wait);
     }
 
-    /// What a refusal reports while another contender holds it: how long that contender's lease still runs.
+    /// The cause of a refusal while another contender holds the lock or the claim: how long that contender's lease
+    /// still runs.
     pub(super) fn retry_after(&self, now: Instant) -> Cause {
         Cause {
             retry_after: self.acquire.held_until.map(|until| until.since(now)),
@@ -147,9 +150,9 @@ impl Contender {
         }
     }
 
-    /// When a waiter asks again. A holder whose value has not the form of an attempt is foreign, and announces no
-    /// release. The waiter then asks after half of the time for which it has seen this holder. So it is not much later
-    /// than other clients that poll. It asks at most [`EAGER`] times within a poll interval.
+    /// How long a waiter waits before the next poll. A holder whose value does not have the form of an attempt is
+    /// foreign, and announces no release. The waiter then waits for half of the time for which it has seen this holder.
+    /// So it is not much later than other clients that poll. It polls at most [`EAGER`] times within a poll interval.
     fn poll_after(&mut self, now: Instant, foreign: Option<Vec<u8>>) -> Duration {
         let poll = self.subject.lease().poll;
         let Some(holder) = foreign else {
@@ -166,7 +169,7 @@ impl Contender {
         half.clamp(least, poll)
     }
 
-    /// Handles the server's answer to the subscription.
+    /// Handles the outcome of the subscription.
     pub(super) fn subscribed(&mut self, now: Instant, id: CommandId, result: Result<&Reply, Failure>) {
         self.subscription = match result {
             Ok(Reply::Error(error)) if !matches!(reply::classify_error(error), Trouble::Transient(_)) => {
@@ -181,7 +184,7 @@ impl Contender {
         };
     }
 
-    /// The lock may be free: asks the server now, or after the answer that is pending.
+    /// The lock may be free: sends an acquire now or, if one is in flight, after its reply.
     pub(super) fn hint(&mut self, now: Instant) {
         match self.phase {
             Phase::Waiting => self.ask(now),
@@ -190,8 +193,8 @@ impl Contender {
         }
     }
 
-    /// The subscription has ended, and messages may be lost. The machine asks the server, subscribes again, and asks
-    /// once more when the server has confirmed the subscription.
+    /// The subscription has ended, and messages may be lost. The machine sends an acquire and subscribes again. When
+    /// the server has confirmed the subscription, the machine sends one more acquire.
     pub(super) fn subscription_gone(&mut self, now: Instant) {
         self.subscription = Subscription::No;
         self.hint(now);
@@ -227,14 +230,14 @@ impl Contender {
         }
     }
 
-    /// Ends an acquire that failed. The application gets the event at once; the cleanup follows.
+    /// Ends an acquire that has failed. The application gets the event at once; the cleanup follows.
     pub(super) fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
         self.out.event(Event::Refused { reason, cause });
         if let Some(running) = self.running.take() {
             self.acquire_overdue(running);
         }
         if self.in_doubt() && reason != Refusal::ConnectionClosed {
-            // No operation has run, because the application has no grant.
+            // The operation has not run, because the application had no grant.
             self.end(now, End::Release, false);
         } else {
             self.rest();
@@ -242,8 +245,8 @@ impl Contender {
     }
 }
 
-/// How many overdue acquires the machine tracks one by one. Further ones count as in doubt.
+/// How many overdue acquires the machine tracks individually. All others count as in doubt.
 const MOST_OVERDUE: usize = 8;
 
-/// How many times within a poll interval a waiter asks at most, while a foreign holder has the lock.
+/// The maximum number of polls of a waiter within a poll interval, while a foreign holder has the lock.
 const EAGER: u32 = 16;

@@ -20,7 +20,7 @@ impl Contender {
         }
     }
 
-    /// Renews the lease now. If a renewal is in flight, its answer serves the same purpose.
+    /// Renews the lease now. If a renewal is already in flight, no other one is needed.
     pub(super) fn renew(&mut self, now: Instant) {
         self.out.stop(Timer::Renew);
         if self.running.is_none() {
@@ -36,7 +36,8 @@ impl Contender {
                 self.lose(now, Loss::ConnectionClosed, Cause::command(ran.id));
                 return true;
             }
-            // Whether or not the server executed it, the machine renews again until the grant stops being valid.
+            // The machine renews again until the grant stops being valid, whether or not the server executed this
+            // renewal.
             Err(failure @ (Failure::NotSent | Failure::Unknown)) => {
                 self.acquire.late_renewal |= failure == Failure::Unknown;
                 self.renewal_failed(now, Cause::command(ran.id));
@@ -67,7 +68,8 @@ impl Contender {
         true
     }
 
-    /// Keeps a renewal whose answer is overdue. The machine sends another renewal, but this answer still counts.
+    /// Stores a renewal whose reply is overdue. The machine sends another renewal, but still uses this reply if it
+    /// arrives.
     pub(super) fn awaited_still(&mut self, renewal: Running) {
         self.acquire.late_renewal = true;
         if self.acquire.renewals.len() >= MOST_AWAITED {
@@ -76,7 +78,7 @@ impl Contender {
         self.acquire.renewals.push(renewal);
     }
 
-    /// Handles the answer to a renewal that the machine has repeated in the meantime.
+    /// Handles the reply to a renewal that the machine has repeated in the meantime.
     pub(super) fn renewed_late(&mut self, now: Instant, id: CommandId, result: Result<&Reply, Failure>) {
         let Some(at) = self.acquire.renewals.iter().position(|renewal| renewal.id == id) else {
             return;
@@ -88,8 +90,8 @@ impl Contender {
         match self.subject.ended(reply) {
             Ok(Ended::Own) => self.confirmed(now, renewal.start),
             Ok(Ended::Lost(loss)) => self.lose(now, loss, Cause::command(id)),
-            // A slow server would give the same answer to the renewal in flight, just as late. So the machine sends the
-            // text now.
+            // A slow server would send the same reply to the renewal in flight, with the same delay. So the machine
+            // sends the text now.
             Err(Trouble::NoScript) => {
                 if let Some(repeated) = self.running.take_if(|running| !running.with_text) {
                     self.awaited_still(repeated);
@@ -101,7 +103,7 @@ impl Contender {
         }
     }
 
-    /// A renewal that was sent at `start` has extended the lease.
+    /// The server has confirmed a renewal that was sent at `start`.
     fn confirmed(&mut self, now: Instant, start: Instant) {
         if self.out.expired(Timer::Validity, now) {
             // The grant has ended by the holder's own clock, and a late answer does not restore it.
@@ -132,14 +134,14 @@ impl Contender {
         self.acquire.late_renewal |= self.running.take().is_some();
         match reason {
             _ if self.subject.is_claim() => self.stop_in(Phase::Lapsed),
-            // This attempt has no lock to clean up, or the client cannot send anything. A lock of another contender is
-            // not touched.
+            // This attempt has no lock to clean up, or the client cannot send requests. The machine does not change a
+            // lock of another contender.
             Loss::Taken | Loss::Deleted | Loss::ConnectionClosed if !self.in_doubt() => self.rest(),
             _ => self.end(now, End::Release, false),
         }
     }
 
-    /// The time for which the grant is valid has passed.
+    /// The grant's validity has ended.
     pub(super) fn lease_ended(&mut self, now: Instant) {
         let cause = core::mem::take(&mut self.acquire.trouble);
         self.lose(now, Loss::LeaseEnded, cause);
@@ -151,6 +153,6 @@ impl Contender {
     }
 }
 
-/// How many overdue renewals the machine tracks. An answer is overdue after a third of the lease or earlier, so a lease
-/// usually has time for three.
+/// How many overdue renewals the machine tracks. A reply is overdue after a third of the lease or earlier, so a lease
+/// usually has time for three renewals.
 const MOST_AWAITED: usize = 4;

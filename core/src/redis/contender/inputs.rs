@@ -1,4 +1,4 @@
-//! Inputs of the machine: outcomes, notices, time.
+//! The inputs of a contender: outcomes, notices, time.
 
 use crate::{
     Cause, CommandId, Event, Instant, Loss, Machine, Misuse, Outcome, Output, Refusal, Timer, io::sealed,
@@ -48,7 +48,7 @@ impl Machine for Contender {
 
     fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
         let (Notice::Message { id } | Notice::Gone { id }) = notice;
-        // A message may arrive before the answer to its own subscription.
+        // A message may arrive before the reply to its own subscription.
         if !matches!(self.subscription, Subscription::Wanted(own) | Subscription::Live(own) if own == id) {
             return Ok(());
         }
@@ -64,7 +64,8 @@ impl Machine for Contender {
             && matches!(self.phase, Phase::Asking | Phase::Waiting)
         {
             let trouble = core::mem::take(&mut self.acquire.trouble);
-            // A server that has failed since it named the holder may have lost the lock, too.
+            // If the server has failed after it reported the holder, it may have lost the lock, too. So the client does
+            // not know whether the lock is held.
             let is_held = self.acquire.was_queued && self.acquire.failures == 0;
             let (reason, cause) = if is_held {
                 (self.subject.held_by_another(false), self.retry_after(now))
@@ -100,7 +101,7 @@ impl Machine for Contender {
 }
 
 impl Contender {
-    /// A retry is due, or an answer is overdue: sends the script again. A script whose answer is overdue counts as in
+    /// A retry is due, or a reply is overdue: sends the script again. A script whose reply is overdue counts as in
     /// doubt.
     fn try_again(&mut self, now: Instant) {
         let overdue = self.running.take();

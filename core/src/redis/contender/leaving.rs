@@ -1,4 +1,4 @@
-//! The end of an attempt: the machine asks until the server has answered, or until the lease has ended.
+//! The end of an attempt: the machine repeats the request until the server has answered, or until the lease has ended.
 
 use core::{mem, time::Duration};
 
@@ -13,7 +13,7 @@ use super::super::{
 use super::{Acquire, Contender, Earlier, Leaving, Phase, Purpose, Running};
 
 impl Contender {
-    /// Begins to end the attempt. The application waits for the answer if `reported`.
+    /// Begins to end the attempt. `reported`: the application waits for an event about this end.
     pub(super) fn end(&mut self, now: Instant, end: End, reported: bool) {
         self.stop_listening();
         let valid_until = self.out.at(Timer::Validity);
@@ -54,7 +54,7 @@ impl Contender {
                 return true;
             }
             Err(Failure::Closed) => {
-                // The client cannot send anything any more: the lock or the claim stays until its lease ends.
+                // The client cannot send any more requests, so the lock or the claim stays until its lease ends.
                 self.report_loss(reported, Loss::ConnectionClosed, Cause::command(ran.id));
                 return true;
             }
@@ -75,7 +75,7 @@ impl Contender {
                 self.acquire.trouble = Cause::answer(ran.id, detail);
                 self.retry_later(now);
             }
-            // The server may have freed the lock and refused only the tombstone.
+            // The server may have freed the lock, and refused only the write of the tombstone.
             Err(Trouble::Unwritable(detail)) => {
                 self.end_in_doubt(now, Earlier::Unmarked, Cause::answer(ran.id, detail));
             }
@@ -90,7 +90,8 @@ impl Contender {
         true
     }
 
-    /// The server may have executed the script. It finds its own effects when the machine sends it again.
+    /// The server may have executed the script. The machine sends it again, and the repeated script finds the effects
+    /// of the first one.
     fn end_in_doubt(&mut self, now: Instant, earlier: Earlier, trouble: Cause) {
         if let Phase::Leaving(leaving) = &mut self.phase {
             leaving.earlier = earlier;
@@ -99,7 +100,7 @@ impl Contender {
         self.retry_later(now);
     }
 
-    /// The server refuses the end of the attempt. A claim goes on, so that the application can end it otherwise.
+    /// The server refuses to end the attempt. A claim continues, so that the application can end it in another way.
     fn end_refused(&mut self, now: Instant, reason: Refusal, cause: Cause) {
         let valid_until = match &self.phase {
             Phase::Leaving(leaving) if leaving.reported => leaving.valid_until,
@@ -110,7 +111,7 @@ impl Contender {
             return self.rest();
         }
         match valid_until {
-            // Its loss has been reported.
+            // The machine has already reported the loss of this claim.
             None => self.stop_in(Phase::Lapsed),
             Some(valid_until) if valid_until <= now => {
                 self.out.event(Event::Lost {
@@ -132,8 +133,8 @@ impl Contender {
 
     /// The server has not answered in time: the lease has certainly ended.
     pub(super) fn unanswered(&mut self) {
-        // To leave is to let the lease end, and a lock is free without a lease. But an operation that has not happened is
-        // not free, and the server may not have the result of a completion.
+        // A left claim and a released lock need only the end of the lease, and the lease has ended. But the end of the
+        // lease does not free a released operation, and the server may not have stored the result of a completion.
         let is_lost =
             matches!(&self.phase, Phase::Leaving(leaving) if leaving.reported && leaving.end != End::Leave);
         if self.subject.is_claim() && is_lost {
@@ -154,10 +155,10 @@ impl Contender {
         self.rest();
     }
 
-    /// This attempt has ended as the application asked: the server has confirmed it, or the lease has ended.
+    /// The attempt has ended as the application requested: the server has confirmed this, or the lease has ended.
     fn gone(&mut self) {
         let end = match &mut self.phase {
-            // The result may be large: it goes into the event without a copy.
+            // The result may be large, so the event gets it without a copy.
             Phase::Leaving(leaving) if leaving.reported => Some(mem::replace(&mut leaving.end, End::Release)),
             _ => None,
         };
@@ -178,7 +179,7 @@ impl Contender {
         self.stop_in(Phase::Idle);
     }
 
-    /// Ends all that is under way, in `Idle` or in `Lapsed`.
+    /// Stops all timers, forgets all pending commands, and enters the phase `Idle` or `Lapsed`.
     pub(super) fn stop_in(&mut self, phase: Phase) {
         self.stop_listening();
         self.out.stop_all();
@@ -190,7 +191,7 @@ impl Contender {
 }
 
 impl Earlier {
-    /// Adds that the server may have executed a release that was sent at this time.
+    /// Stores that the server may have executed a release that was sent at this time.
     pub(super) fn or_since(self, sent: Instant) -> Self {
         match self {
             Self::No => Self::Marked(sent),
@@ -198,8 +199,8 @@ impl Earlier {
         }
     }
 
-    /// Whether an earlier release may have freed the lock when the server answers that this attempt does not hold it.
-    /// While the tombstone of that release exists, the server answers "released" instead.
+    /// The server has answered that this attempt does not hold the lock. Returns whether an earlier release may be the
+    /// reason. While the tombstone of that release exists, the server answers "released" instead.
     fn may_have_released(self, now: Instant) -> bool {
         match self {
             Self::No => false,
@@ -209,5 +210,5 @@ impl Earlier {
     }
 }
 
-/// More than the client's and the server's clocks can drift apart during the life of a tombstone.
+/// A safety margin: the clocks of client and server drift apart by less than this during the life of a tombstone.
 const SURE: Duration = Duration::from_secs(1);

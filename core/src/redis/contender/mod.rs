@@ -1,4 +1,4 @@
-//! One contender for a lock or a claim, which lasts as long as its lease on the server.
+//! One contender for a lock or a claim. Its grant lasts as long as its lease on the server.
 //!
 //! ```text
 //!           acquire            granted                 release, loss
@@ -8,13 +8,14 @@
 //!                     Waiting ────────────────────────────────────────────┘ timeout, cancel: if an acquire is in doubt
 //! ```
 //!
-//! A lock and a claim differ in the scripts and in what the answers mean, which [`Subject`] decides, and in these rules:
+//! A lock and a claim differ in the scripts and in the meaning of their replies, which [`Subject`] contains, and in
+//! these rules:
 //!
 //! | | lock | claim |
 //! |---|---|---|
-//! | ends | release | complete, release (*nothing happened*), leave (*outcome unknown*) |
+//! | ends | release | complete, release (*the operation had no effect*), leave (*its outcome is unknown*) |
 //! | an acquire may find | the lock free or held | also a result: [`Event::Replayed`](crate::Event) |
-//! | after a loss | the machine releases what may be left | the machine is `Lapsed`: the application may still end the claim, and the server decides |
+//! | after a loss | the machine releases the lock, if it may still have it | the machine is `Lapsed`: the application may still end the claim, and the server decides |
 //!
 //! The diagram has the usual transitions. `states.rs` has the table of all states and transitions, which is the
 //! specification.
@@ -51,7 +52,7 @@ pub struct Contender {
     stored: String,
     phase: Phase,
     trail: Trail<Phase>,
-    /// The script in flight, at most one. `overdue` and `renewals` have earlier ones without an answer.
+    /// The script in flight, at most one. `overdue` and `renewals` contain earlier scripts without a reply.
     running: Option<Running>,
     subscription: Subscription,
     acquire: Acquire,
@@ -67,22 +68,23 @@ struct Acquire {
     was_queued: bool,
     /// When the holder's lease ends, if the server has reported it.
     held_until: Option<Instant>,
-    /// The fence of the grant, and how often the operation had been taken over.
+    /// The fence of the grant, and the number of takeovers of the operation.
     fence: Fence,
     takeovers: u64,
-    /// The value of a foreign holder, and since when this waiter has seen it.
+    /// The value of a foreign holder, and the time at which this waiter first saw it.
     foreign: Option<(Vec<u8>, Instant)>,
     /// Whether a hint that the lock may be free arrived while an acquire was in flight.
     hinted: bool,
     /// Whether the server may have executed an acquire of this attempt, or may still execute it.
     in_doubt: bool,
-    /// Acquires of this attempt for which the machine no longer waits, and whose outcomes no driver has reported.
+    /// Acquires of this attempt for which the machine no longer waits, and whose outcomes the driver has not reported
+    /// yet.
     overdue: Vec<CommandId>,
-    /// Renewals whose answers are overdue and may still arrive. The last one is the newest.
+    /// Renewals whose replies are overdue and may still arrive. The last one is the newest.
     renewals: Vec<Running>,
-    /// Whether a renewal may still be on its way. If so, the client does not know when the lease ends on the server.
+    /// Whether a renewal may still reach the server. If so, the client does not know when the lease ends on the server.
     late_renewal: bool,
-    /// The last failure of a command. The machine reports it with the loss or refusal that it leads to.
+    /// The last failure of a command. The machine reports it with the loss or the refusal that it causes.
     trouble: Cause,
     /// How many retries in a row have failed.
     failures: u32,
@@ -108,7 +110,7 @@ impl Acquire {
     }
 }
 
-/// The state, and what the machine stores only in that state.
+/// The state, with the data that the machine stores only in that state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
@@ -124,23 +126,24 @@ enum Phase {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Leaving {
     end: End,
-    /// Whether the application waits for the answer.
+    /// Whether the application waits for an event about this end.
     reported: bool,
-    /// What an earlier release of this attempt may have left on the server.
+    /// Whether the server may have executed an earlier release of this attempt.
     earlier: Earlier,
-    /// Until when the grant was valid before. If the server refuses the end of a claim, the grant goes on.
+    /// The end of the grant's validity. If the server refuses to end a claim, the grant continues until then.
     valid_until: Option<Instant>,
 }
 
-/// Whether the server may have executed an earlier release of the attempt. Then the answer that this attempt does not
-/// hold the lock may be an effect of that release.
+/// Whether the server may have executed an earlier release of the attempt. If so, and the server answers that this
+/// attempt does not hold the lock, that release may be the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Earlier {
-    /// No.
+    /// The server has not executed one.
     No,
-    /// Perhaps, at this time or later. If so, the release has left a tombstone, by which the server recognizes it.
+    /// The server may have executed one, at this time or later. If so, the release has written a tombstone, by which
+    /// the server recognizes it.
     Marked(Instant),
-    /// Perhaps in part: the release may have freed the lock without leaving a tombstone.
+    /// The server may have executed a part of one: the release may have freed the lock without writing a tombstone.
     Unmarked,
 }
 
@@ -153,7 +156,7 @@ struct Running {
     start: Instant,
 }
 
-/// What a script is for.
+/// The purpose of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Purpose {
     Acquire,
@@ -163,11 +166,11 @@ enum Purpose {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Subscription {
-    /// None.
+    /// There is no subscription.
     No,
-    /// Requested, not confirmed yet.
+    /// The subscription is requested, but not confirmed yet.
     Wanted(CommandId),
-    /// Confirmed.
+    /// The server has confirmed the subscription.
     Live(CommandId),
     /// The server refuses the subscription, so the waiter only polls.
     Refused,
@@ -192,7 +195,7 @@ impl Contender {
     /// Handles an intent of the application.
     ///
     /// # Errors
-    /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
+    /// [`Misuse`] for an intent that the present state does not allow. The call then changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         let is_claim = self.subject.is_claim();
         match (intent, &self.phase) {
@@ -202,8 +205,8 @@ impl Contender {
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
             (Intent::Complete(_) | Intent::Leave, _) if !is_claim => return Err(Misuse::NotAClaim),
             (Intent::Downgrade, _) if is_claim => return Err(Misuse::NotAWriter),
-            // The grant has ended by the holder's clock, but the driver has not reported the time yet. A claim has no
-            // `max_hold`.
+            // The grant has ended by the holder's own clock, but the driver has not passed in that timeout yet. A claim
+            // has no `max_hold`.
             (Intent::Extend | Intent::Release, Phase::Held) if self.out.expired(Timer::MaxHold, now) => {
                 self.lose(now, Loss::MaxHold, Cause::none());
             }
@@ -230,8 +233,8 @@ impl Contender {
         Ok(())
     }
 
-    /// Whether the machine holds nothing, waits for nothing and has nothing left to clean up. A lost claim counts as
-    /// nothing: its policy decides what happens to the operation.
+    /// Whether the machine holds no lock or claim, waits for nothing and has nothing to clean up. A lost claim does not
+    /// count: the record's policy decides what happens to the operation.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle | Phase::Lapsed)
@@ -256,7 +259,7 @@ impl Contender {
         self.phase = phase;
     }
 
-    /// Sends the script of the present phase. The script in flight, if any, no longer counts.
+    /// Sends the script of the present phase. The machine no longer waits for an earlier script in flight.
     fn run(&mut self, now: Instant, with_text: bool) {
         let (purpose, ask) = match &self.phase {
             Phase::Held => (Purpose::Renew, Ask::Renew),
@@ -277,7 +280,7 @@ impl Contender {
             with_text,
             start: now,
         });
-        // Without an answer in time, the machine sends the script again. The repeated script finds the effects of the
+        // If no reply arrives in time, the machine sends the script again. The repeated script finds the effects of the
         // first one.
         self.out.set(Timer::Retry, limit);
     }
@@ -292,8 +295,8 @@ impl Contender {
         }
     }
 
-    /// How long the machine waits for an answer. A renewal waits at most a third of the lease, so that there is time
-    /// for a second one.
+    /// How long the machine waits for a reply. For a renewal this is at most a third of the lease, so that there is
+    /// time for a second one.
     fn answer_limit(&self, purpose: Purpose) -> Duration {
         let lease = self.subject.lease();
         let third = lease.ttl.checked_div(3).unwrap_or_default();

@@ -1,24 +1,26 @@
-//! The states of a contender for a lock or a claim, and which may follow which.
+//! The states and transitions of a contender for a lock or a claim.
 
 use State::{Asking, Held, Idle, Lapsed, Leaving, Waiting};
 
 use super::{Contender, Phase};
 use crate::states::{self, Observer};
 
-/// Where a contender is. It waits in [`Asking`] and [`Waiting`].
+/// The state of a contender. It waits for the lock or the claim in [`Asking`] and [`Waiting`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It holds nothing and waits for nothing. The application's next acquire begins an attempt.
+    /// The contender holds nothing and waits for nothing. The application's next acquire begins an attempt.
     Idle,
-    /// It awaits the answer to an acquire, or the end of the pause before the next one.
+    /// The contender waits for the reply to an acquire, or for the end of the pause before the next one.
     Asking,
-    /// Another contender holds it. This one awaits a message, the next poll, or the end of the holder's lease.
+    /// Another contender holds the lock or the claim. This one waits for a message, the next poll, or the end of the
+    /// holder's lease.
     Waiting,
-    /// It holds the lock or the claim, until a release or a loss. It renews the lease.
+    /// The contender holds the lock or the claim, until a release or a loss. It renews the lease.
     Held,
-    /// It awaits the answer to the end of its attempt: of its grant, or of an acquire that the server may execute late.
+    /// The contender waits for the reply to the end of its attempt. The attempt may have a grant, or an acquire that
+    /// the server may still execute.
     Leaving,
-    /// It has lost a claim. The application may still end the claim, or acquire again.
+    /// The contender has lost a claim. The application may still end the claim, or acquire again.
     Lapsed,
 }
 

@@ -10,13 +10,13 @@ use super::LeaseSettings;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClaimSettings {
     pub(in crate::redis) name: Name,
-    /// Its lease is that of `lease`, in ms.
+    /// The claim. Its lease is the `ttl` of the next field, in ms.
     pub(in crate::redis) claim: Claim,
     pub(in crate::redis) lease: LeaseSettings,
 }
 
 impl ClaimSettings {
-    /// A claim on the operation of this name. The lease is that of `claim`, whatever `lease` says.
+    /// A claim on the operation with this name. The lease of `claim` replaces the `ttl` of `lease`.
     #[must_use]
     pub fn new(name: Name, claim: Claim, lease: LeaseSettings) -> Self {
         let ttl = Duration::from_millis(claim.lease);

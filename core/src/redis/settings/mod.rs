@@ -1,4 +1,4 @@
-//! Checked settings of the machines, and the names of keys.
+//! The checked settings of the machines, and the names of keys.
 
 mod claim;
 mod step;
@@ -18,25 +18,25 @@ pub const DEFAULT_POLL: Duration = Duration::from_millis(100);
 /// The default of [`LeaseSettings::answer_within`].
 pub const DEFAULT_ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
-/// A lease, and how a machine asks for it and keeps it.
+/// A lease, and the times and limits with which a machine gets it and keeps it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct LeaseSettings {
-    /// How long the server keeps the lock or the claim without a renewal.
+    /// The length of the lease: how long the server keeps the lock or the claim without a renewal.
     pub ttl: Duration,
-    /// Subtracted, together with the drift, from the time for which a grant is valid.
+    /// The client subtracts this and the drift from the time for which a grant is valid.
     pub margin: Duration,
     /// Whether the machine renews the lease after each third of it.
     pub renew: bool,
     /// The longest time between two requests of a waiter. Waiters poll because a holder may announce no release.
     pub poll: Duration,
-    /// How long an answer may take. After this time the machine sends the request again. A nonblocking acquire ends as
-    /// unreachable.
+    /// How long a reply may take. After this time the machine sends the request again. A nonblocking acquire then fails
+    /// with an unreachable server.
     pub answer_within: Duration,
 }
 
 impl LeaseSettings {
-    /// A lease with the defaults of a lock. `option` is its name in errors.
+    /// A lease with the defaults of a lock. `option` is the lease's name in errors.
     ///
     /// # Errors
     /// [`ConfigError`] for a lease that is too short or too long.

@@ -10,21 +10,21 @@ use crate::{
 
 use super::StringSettings;
 
-/// What a single step asks of the server.
+/// The request of a single step.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(in crate::redis) enum Question {
     /// A request about one operation or value.
     Operation(Name, Step),
-    /// Who holds a lock.
+    /// Find the holder of a lock.
     Holder(StringSettings),
-    /// To take a lock from its holder.
+    /// Take a lock from its holder.
     Break {
         lock: StringSettings,
         /// The value of the lock's key.
         token: String,
         fence: Fence,
     },
-    /// Nothing: the server expires records by itself, so a sweep has nothing to do.
+    /// No request: the server expires records without a sweep, so a sweep has nothing to do.
     Nothing,
 }
 
@@ -32,12 +32,12 @@ pub(in crate::redis) enum Question {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StepSettings {
     pub(in crate::redis) question: Question,
-    /// How long an answer may take. After this time the machine sends the request again.
+    /// How long a reply may take. After this time the machine sends the request again.
     pub answer_within: Duration,
 }
 
 impl StepSettings {
-    /// One step about the operation or value of this name.
+    /// One step about the operation or value with this name.
     #[must_use]
     pub const fn new(name: Name, step: Step, answer_within: Duration) -> Self {
         Self {
@@ -46,7 +46,7 @@ impl StepSettings {
         }
     }
 
-    /// A sweep. It asks the server for nothing, because the server expires records by itself.
+    /// A sweep. It sends no request, because the server expires records without it.
     #[must_use]
     pub const fn sweep(answer_within: Duration) -> Self {
         Self {

@@ -14,15 +14,15 @@ use super::LeaseSettings;
 /// The checked settings of a lock in the layout `string`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct StringSettings {
-    /// The machines of all contenders share it.
+    /// The lock's name. The machines of all contenders share this text.
     name: Arc<str>,
     /// The prefix of the lock's other keys and of its channel.
     stem: Arc<str>,
-    /// The lease, and how the machine keeps it.
+    /// The settings of the lease.
     pub lease: LeaseSettings,
     /// The longest hold allowed, if there is a limit.
     pub max_hold: Option<Duration>,
-    /// Who acquires the lock, for re-entry; `None` if each acquire is a contender of its own.
+    /// The owner that acquires the lock, for re-entry; `None` if each acquire is a separate contender.
     pub owner: Option<Owner>,
 }
 
@@ -93,9 +93,10 @@ impl StringSettings {
     }
 }
 
-/// The prefix that puts the lock's other keys into the slot of its key in a cluster. The whole name becomes their hash
-/// tag, unless the name has a hash tag. A name with a `}` but without a hash tag has no such prefix, because the `}`
-/// would end the tag too early. A name that is only a hash tag would have the prefix of another lock.
+/// The prefix of the lock's other keys. With this prefix, a cluster stores them in the slot of the lock's key. The
+/// whole name becomes their hash tag, unless the name already has a hash tag. A name with a `}` but without a hash tag
+/// has no such prefix, because the `}` would end the tag too early. A name that is only a hash tag would have the
+/// prefix of another lock.
 fn stem(name: &str) -> Result<Arc<str>, &'static str> {
     let tagged = text::split(name, b'{')
         .and_then(|(before, rest)| Some((before, text::split(rest, b'}')?)))

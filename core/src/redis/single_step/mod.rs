@@ -1,15 +1,16 @@
-//! One request that is not an acquire. About an operation or a value: issue, register, update, look, settle, forget. Or
-//! an inspection of a lock: find its holder, or take the lock from it.
+//! One request that is not an acquire. It is about an operation or a value (issue, register, update, look, settle,
+//! forget), or it is an inspection of a lock (find the holder, or take the lock from it).
 //!
 //! ```text
 //!           acquire            answer, refusal
 //!   Idle ───────────▶ Asking ──────────────────▶ Idle
 //! ```
 //!
-//! Each step is one script. A script without an answer is sent again for the same attempt, so it finds its own effects.
-//! The machine is never granted anything, and leaves nothing to clean up.
+//! Each step is one script. If a script gets no reply, the machine sends it again for the same attempt, so the script
+//! finds its own effects. The machine never gets a grant, and has nothing to clean up.
 //!
-//! A sweep is done at once: the server expires records by itself. So a program sweeps on every server in the same way.
+//! A sweep ends at once, because the server expires records without it. It exists so that a program can sweep in the
+//! same way on every server.
 
 #[cfg(feature = "states")]
 mod states;
@@ -45,7 +46,7 @@ pub struct SingleStep {
     trail: Trail<Phase>,
     /// The script in flight.
     running: Option<CommandId>,
-    /// The last failure of a command. The machine reports it with the refusal that it leads to.
+    /// The last failure of a command. The machine reports it with the refusal that it causes.
     trouble: Cause,
     /// How many retries in a row have failed.
     failures: u32,
@@ -75,7 +76,7 @@ impl SingleStep {
     /// Handles an intent of the application: acquire begins the request, cancel ends it.
     ///
     /// # Errors
-    /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
+    /// [`Misuse`] for an intent that the present state does not allow. The call then changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match intent.of_one_request(self.is_idle())? {
             OfOneRequest::Begin(_) if self.settings.question == Question::Nothing => {
@@ -95,7 +96,7 @@ impl SingleStep {
         Ok(())
     }
 
-    /// Whether no request is under way.
+    /// Whether no request is in progress.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
@@ -121,7 +122,7 @@ impl SingleStep {
         self.out.set(Timer::Retry, limit);
     }
 
-    /// The script to run; `None` if there is nothing to ask.
+    /// The script to run; `None` if there is no request to send.
     fn call(&self) -> Option<Call> {
         let attempt = self.attempt;
         Some(match &self.settings.question {
@@ -135,7 +136,7 @@ impl SingleStep {
         })
     }
 
-    /// What the server's answer means.
+    /// The event or the refusal for the server's reply.
     fn meaning(&self, reply: &Reply) -> Result<Result<Event, (Refusal, Cause)>, Trouble> {
         match &self.settings.question {
             Question::Operation(_, step) => {
@@ -154,7 +155,7 @@ impl SingleStep {
         self.out.set_after(Timer::Retry, now, wait);
     }
 
-    /// Handles the outcome of the script in flight. Returns whether the reply has the shape of an answer.
+    /// Handles the outcome of the script in flight. Returns whether the reply has the shape that the script requires.
     fn answered(&mut self, now: Instant, id: CommandId, result: Result<Reply, Failure>) -> bool {
         let answer = match result {
             Ok(reply) => self.meaning(&reply),
@@ -226,7 +227,7 @@ impl Machine for SingleStep {
         }
     }
 
-    /// It subscribes to nothing.
+    /// Ignores notices, because the machine has no subscriptions.
     fn handle_notice(&mut self, _now: Instant, _notice: Notice) -> Result<(), Misuse> {
         Ok(())
     }

@@ -1,16 +1,16 @@
-//! The states of a single step, and which may follow which.
+//! The states and transitions of a single step.
 
 use State::{Asking, Idle};
 
 use super::{Phase, SingleStep};
 use crate::states::{self, Observer};
 
-/// Where a single step is.
+/// The state of a single step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// No request is under way. The application's next acquire begins one.
+    /// No request is in progress. The application's next acquire begins one.
     Idle,
-    /// It awaits the answer to its script, or the end of the pause before the next one.
+    /// The machine waits for the reply to its script, or for the end of the pause before the next one.
     Asking,
 }
 

@@ -1,12 +1,13 @@
-//! Deletion of what an attempt has created. The client repeats each delete until the server has answered it.
+//! Deletion of the nodes that an attempt has created. The client repeats each delete until the server has answered it.
 //!
-//! An attempt leaves at most its own nodes behind. The client knows their paths from the replies to its creates. If a
-//! reply was lost, the client searches for the nodes. A delete by path can be repeated safely if the node's name
-//! contains its attempt, because no other contender's node has that name. A single node that is the lock has always the
-//! same name. And in the layout `plain`, a name has only the server's number. A server deletes an empty directory that
-//! is a container, and counts from 0 in the next one. The client repeats the delete of such a node only if a read
-//! behind a barrier shows that the node is still its own. (A version does not protect: every new node has version 0, so
-//! a delete by version can hit another contender's node.)
+//! An attempt creates only its own nodes, so only these can remain. The client knows their paths from the replies to
+//! its creates. If a reply was lost, the client searches for the nodes. A delete by path can be repeated safely if the
+//! node's name contains its attempt, because no other contender's node has that name. In two cases, the name does not
+//! contain the attempt. A lock that is a single node always has the same name. In the layout `plain`, a name contains
+//! only the server's number, and the same number can occur again: a server deletes an empty directory that is a
+//! container, and counts from 0 in the next one. The client repeats the delete of such a node only if a read after a
+//! barrier shows that the node is still its own. (A version in the delete does not help: every new node has version 0,
+//! so the delete could remove another contender's node.)
 
 use alloc::{string::String, vec::Vec};
 
@@ -25,18 +26,18 @@ use super::{
 
 use search::Search;
 
-/// Nodes to delete and, if a create's outcome is not known, a search for more of them.
+/// Nodes to delete and, if a create's outcome is unknown, a search for more such nodes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Cleanup {
     pending_deletes: Vec<PendingDelete>,
-    /// What the deletes have shown about the nodes of a released grant.
+    /// Whether the nodes of a released grant still existed, as far as the deletes have shown.
     held: Held,
     search: Search,
     /// The attempts whose nodes the search looks for.
     sought: Vec<AttemptId>,
     /// The transaction that created the node, if its name does not contain the attempt.
     guarded: Option<i64>,
-    /// Why the server denied a delete or the search, if it did.
+    /// The reason for which the server denied a delete or the search, if it did.
     pub(super) refused: Option<(Refusal, Cause)>,
 }
 
@@ -45,9 +46,9 @@ pub(super) struct Cleanup {
 struct PendingDelete {
     name: String,
     pending: Option<CommandId>,
-    /// Whether a grant that is being released was held by this node.
+    /// Whether this node held a grant that is being released.
     held: bool,
-    /// Whether an earlier delete of the node had no answer. That delete may have removed the node.
+    /// Whether an earlier delete of the node got no reply. That delete may have removed the node.
     repeated: bool,
 }
 
@@ -62,7 +63,7 @@ enum Held {
     Gone(CommandId),
 }
 
-/// What the cleanup has done with an outcome.
+/// The result of the cleanup's handling of an outcome.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Handled {
     /// The outcome was not for the cleanup.
@@ -90,12 +91,12 @@ impl Cleanup {
         self.pending_deletes.is_empty() && matches!(self.search, Search::No)
     }
 
-    /// Schedules the deletion of the node with that name.
+    /// Schedules the deletion of the node with this name.
     pub(super) fn schedule_delete(&mut self, name: String) {
         self.schedule(name, false);
     }
 
-    /// Schedules the deletion of a node by which a grant was held. If the node does not exist, the grant was lost.
+    /// Schedules the deletion of a node that held a grant. If the node does not exist, the grant was lost.
     pub(super) fn schedule_delete_of_held(&mut self, name: String) {
         self.held = Held::Unknown;
         self.schedule(name, true);
@@ -116,7 +117,8 @@ impl Cleanup {
         }
     }
 
-    /// The command that found a released grant's node deleted before. Returned once, after all deletes are answered.
+    /// The command that showed that another client had already deleted a released grant's node. Returned once, after
+    /// the server has answered all deletes.
     pub(super) fn take_loss(&mut self) -> Option<CommandId> {
         match self.held {
             Held::Gone(id)
@@ -144,8 +146,8 @@ impl Cleanup {
         self.guarded = Some(czxid);
     }
 
-    /// As [`guard`](Self::guard), and schedules a search for the node. One that is under way may have begun before the
-    /// node was created.
+    /// Does the same as [`guard`](Self::guard), and schedules a search for the node. A search that is already in
+    /// progress may have begun before the node was created.
     pub(super) fn search_guarded(&mut self, attempt: AttemptId, czxid: i64) {
         self.guard(attempt, czxid);
         self.search = Search::Wanted;
@@ -162,12 +164,12 @@ impl Cleanup {
         }
     }
 
-    /// Forgets everything: the session is over, so the server has deleted its nodes.
+    /// Forgets everything: the session has ended, so the server has deleted its nodes.
     pub(super) fn clear(&mut self) {
         *self = Self::new();
     }
 
-    /// Sends the requests that are not under way.
+    /// Sends the requests that are not in flight.
     pub(super) fn advance(&mut self, settings: &ContenderSettings, out: &mut Outbox<Request>) {
         let directory = settings.directory.as_str();
         for pending_delete in self
@@ -249,7 +251,7 @@ impl Cleanup {
         Handled::Yes
     }
 
-    /// The node existed, or may have existed. So the grant that it held is not known to be lost.
+    /// The node existed, or may have existed. So the client does not know that the grant was lost.
     fn found(&mut self, index: usize) {
         if self
             .pending_deletes
@@ -260,7 +262,7 @@ impl Cleanup {
         }
     }
 
-    /// The node did not exist. If none of this contender's own deletes can have removed it, another client has.
+    /// The node did not exist. If none of this contender's deletes can have removed it, another client has removed it.
     fn missed(&mut self, index: usize, id: CommandId) {
         let Some(pending_delete) = self
             .pending_deletes
@@ -288,7 +290,7 @@ impl Cleanup {
         Handled::Retry
     }
 
-    /// The shape of the answer to a command of the cleanup.
+    /// The shape of the reply to a command of the cleanup.
     pub(super) fn expects(&self, id: CommandId) -> Option<&'static str> {
         match &self.search {
             Search::Listing { list, .. } if id == *list => Some("children"),

@@ -1,4 +1,4 @@
-//! The search for nodes that no reply has named, behind a barrier.
+//! The search, after a barrier, for nodes whose names the client does not know because it got no reply.
 
 use alloc::{string::String, vec::Vec};
 
@@ -14,12 +14,12 @@ use super::super::{
 };
 use super::{Cleanup, Handled};
 
-/// How far the search for the nodes of attempts has come.
+/// The progress of the search for the nodes of attempts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Search {
     No,
     Wanted,
-    /// A barrier and the list behind it. Without the barrier, the absence of a node in the list would prove nothing.
+    /// A barrier and the list after it. Without the barrier, the absence of a node in the list would prove nothing.
     Listing {
         barrier: Barrier,
         list: CommandId,
@@ -29,7 +29,7 @@ pub(super) enum Search {
         barrier: Barrier,
         get: CommandId,
     },
-    /// The names do not show which attempt a node belongs to. The nodes' data do.
+    /// Reads of nodes: their names do not show to which attempt they belong, but their data do.
     Reading(Vec<(String, CommandId)>),
 }
 
@@ -110,7 +110,7 @@ impl Cleanup {
         }
     }
 
-    /// Handles the read of a node, which shows whether the node belongs to one of the attempts.
+    /// Handles the reply to the read of a node. The node's data show whether it belongs to one of the attempts.
     fn node_read(
         &mut self,
         index: usize,
@@ -122,7 +122,8 @@ impl Cleanup {
                 let written = self.sought.iter().any(|attempt| attempt.is_written(data));
                 (written || self.guarded == Some(stat.czxid)).then_some(stat.czxid)
             }
-            // The node is gone, or the client may not read it: then the node counts as not this contender's.
+            // The node does not exist, or this client may not read it. In both cases, the client treats it as another
+            // contender's node.
             Ok(Answer::Error(code::NO_NODE | code::NO_AUTH)) | Err(Failure::Closed) => None,
             Ok(_) | Err(_) => return self.search_again(),
         };
@@ -135,7 +136,7 @@ impl Cleanup {
             self.search = Search::No;
         }
         if own.is_some() {
-            // If this delete has no answer either, the client must still recognise its node.
+            // If this delete gets no reply either, the client must still be able to recognise its node.
             self.guarded = own;
             self.schedule_delete(name);
         }

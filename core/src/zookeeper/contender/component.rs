@@ -1,5 +1,5 @@
-//! A contender that is a part of another machine. That machine may also have created the contender's node: such a
-//! contender waits and holds like any other, but takes no new place if it loses this one.
+//! A contender that is a part of another machine. That machine may also have created the contender's node. Such a
+//! contender waits and holds like any other, but does not create another node if it loses this one.
 
 use alloc::{string::String, vec::Vec};
 use core::time::Duration;
@@ -16,7 +16,7 @@ use super::{Contender, Node, Phase, Purpose, entering::Entering};
 
 impl Contender {
     /// A contender that is a part of another machine. It reports a refusal to that machine at once, and a denied
-    /// deletion when the machine asks for it.
+    /// deletion when the machine calls [`complaint`](Self::complaint).
     pub(in crate::zookeeper) const fn component(
         settings: ContenderSettings,
         contender: ContenderId,
@@ -27,12 +27,13 @@ impl Contender {
         contender
     }
 
-    /// Why the server keeps one of the contender's nodes, if it does. Returned once.
+    /// The reason for which the server refused to delete one of the contender's nodes, if it did. Returned once.
     pub(in crate::zookeeper) const fn complaint(&mut self) -> Option<(Refusal, Cause)> {
         self.cleanup.refused.take()
     }
 
-    /// Whether the client can expect the server to answer soon for all nodes that the contender has created.
+    /// Whether the client can expect that the server will soon answer the deletes of all nodes that the contender has
+    /// created.
     pub(in crate::zookeeper) fn expects_answers(&self) -> bool {
         self.session.connected && !self.waits_for(Purpose::Create)
     }
@@ -41,7 +42,7 @@ impl Contender {
         self.session.connected
     }
 
-    /// Gives the contender the command ids of the machine that it is a part of, for the call of `put`.
+    /// Lets the contender use the command ids of the machine that contains it, during the call of `put`.
     pub(in crate::zookeeper) fn with_command_ids<T>(
         &mut self,
         out: &mut Outbox<Request>,
@@ -60,7 +61,7 @@ impl Contender {
     /// The directories above the contender's node and the modes of their creates, the outermost directory first.
     pub(in crate::zookeeper) fn parents(&self) -> impl Iterator<Item = (String, CreateMode)> {
         // The server deletes an empty container. That would be wrong in the other layouts: some need names that are
-        // used once only, others a directory that stays.
+        // never used twice, others a directory that remains.
         let mode = if self.containers && self.settings.layout == Layout::Curator {
             CreateMode::Container
         } else {
@@ -90,8 +91,8 @@ impl Contender {
         self.settings.layout.names(self.settings.role, attempt, name)
     }
 
-    /// Takes over a node that another machine has created for this contender. Its transaction is not known yet: a read
-    /// of the node shows it, and also sets the watch.
+    /// Takes over a node that another machine has created for this contender. The client does not know the node's
+    /// transaction yet: a read of the node returns it, and also sets the watch.
     pub(in crate::zookeeper) fn pre_enqueue(&mut self, attempt: AttemptId, name: String, nonblocking: bool) {
         self.begin(nonblocking, true);
         self.attempt = attempt;
@@ -107,7 +108,8 @@ impl Contender {
     /// Releases the lock, or cancels the acquire, if there is one.
     pub(in crate::zookeeper) fn give_up(&mut self, now: Instant) {
         for intent in [Intent::Release, Intent::Cancel] {
-            // At most one of the two intents applies. The other one is refused as misuse and changes nothing.
+            // At most one of the two intents applies. The machine rejects the other one as misuse, and it changes
+            // nothing.
             let _was_there = self.intent(now, intent);
         }
     }

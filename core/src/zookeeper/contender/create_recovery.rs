@@ -1,4 +1,4 @@
-//! Recovery of a create that was never answered. The client finds the node that the create may have made, reads it, and
+//! Recovery from a create that got no reply. The client finds the node that the create may have made, reads it, and
 //! keeps or deletes it.
 
 use alloc::string::String;
@@ -13,8 +13,8 @@ use super::super::{
 use super::{Contender, Node, Phase, Purpose, entering::Entering};
 
 impl Contender {
-    /// The attempt has two nodes. The older one is from the create without an answer. The contender keeps it, and with
-    /// it the earlier place.
+    /// The attempt has two nodes. The create that got no reply has made the older one. The contender keeps the older
+    /// one, because it has the earlier place.
     pub(super) fn look_at_duplicate(&mut self, duplicate: &str) {
         let path = path::child_of(&self.settings.directory, duplicate);
         self.go_to(Phase::Entering(Entering::default()));
@@ -51,7 +51,7 @@ impl Contender {
                 }
                 Setback::None
             }
-            // The node is gone. The list behind this answer shows whether there are others.
+            // The node does not exist any more. The list that follows shows whether there are others.
             (Ok(Answer::Error(code::NO_NODE)), _) => Setback::None,
             (Ok(Answer::Error(error)), _) => setback::setback(*error, id, "looking at our node"),
             (Err(Failure::Closed), _) => setback::closed(id),

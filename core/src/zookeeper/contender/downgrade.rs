@@ -1,8 +1,8 @@
 //! Downgrade from a writer to a reader: one transaction puts the reader's node into the writer's place in the queue.
 //!
-//! The reader's node has the writer's number. So it stays before all later contenders, and no other contender can come
-//! in between (Curator's rule since CURATOR-621). The client may repeat the transaction until it is answered: if the
-//! reader's node exists already, the transaction was carried out.
+//! The reader's node has the writer's number. So it stays ahead of all later contenders, and no other contender can get
+//! the lock in between (Curator's rule since CURATOR-621). The client may repeat the transaction until the server
+//! answers it: if the reader's node already exists, the transaction was carried out.
 
 use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Misuse, Refusal};
 
@@ -17,7 +17,7 @@ use super::{Contender, Phase, Purpose};
 /// The state of a downgrade.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum Downgrading {
-    /// No downgrade is under way or done.
+    /// No downgrade is in progress or done.
     #[default]
     No,
     /// The application has requested the downgrade, and it is not done yet.
@@ -44,13 +44,13 @@ impl Contender {
         Ok(())
     }
 
-    /// The name that the node has, or will have, as a reader's.
+    /// The node's name after the downgrade.
     pub(super) fn name_as_reader(&self) -> Option<alloc::string::String> {
         let node = self.own.node.as_ref()?;
         self.settings.layout.downgraded(&self.attempt, &node.name)
     }
 
-    /// Sends the transaction, unless it is under way. The transaction itself deletes the writer's node. That is no
+    /// Sends the transaction, unless it is in flight. The transaction itself deletes the writer's node. That is not a
     /// loss, so the contender forgets its watch of that node.
     pub(super) fn send_downgrade(&mut self) {
         let (Some(node), Some(reader)) = (&self.own.node, self.name_as_reader()) else {
@@ -90,7 +90,7 @@ impl Contender {
         match result {
             Ok(answer) if self.is_downgraded_by(answer) => {
                 let reader = self.name_as_reader();
-                // The fence stays the writer's, because the resource knows that number.
+                // The fence does not change, because the resource knows that number.
                 if let (Some(node), Some(reader)) = (&mut self.own.node, reader) {
                     node.name = reader;
                 }
@@ -99,7 +99,7 @@ impl Contender {
                 self.out.event(Event::Downgraded);
                 self.watch_own();
             }
-            // The writer's node is gone. If one of the two nodes still exists, the cleanup deletes it.
+            // The writer's node does not exist any more. If one of the two nodes still exists, the cleanup deletes it.
             Ok(Answer::Error(code::NO_NODE)) => self.lose(Loss::Deleted, Cause::command(id)),
             Ok(Answer::Error(error)) => {
                 match classify_error(*error, id, "downgrading from a writer to a reader") {
@@ -114,8 +114,8 @@ impl Contender {
         }
     }
 
-    /// Whether the transaction was carried out: it has created the reader's node now, or the node existed already. An
-    /// answer with another name belongs to another request.
+    /// Whether the transaction was carried out: it has created the reader's node now, or the node already existed. A
+    /// reply with another name belongs to another request.
     fn is_downgraded_by(&self, answer: &Answer) -> bool {
         match answer {
             Answer::Children(names) => self.name_as_reader().is_some_and(|reader| *names == [reader]),

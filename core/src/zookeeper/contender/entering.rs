@@ -1,4 +1,5 @@
-//! Entering the queue: create and list in one round trip, with recovery from every fault.
+//! Entering the queue: the client creates its node and lists the directory in one round trip, and recovers from every
+//! fault.
 
 use alloc::{string::String, vec::Vec};
 
@@ -14,7 +15,7 @@ use super::super::{
 };
 use super::{Contender, Node, Phase, Purpose, single::Holder};
 
-/// A group of requests that creates the own node and lists the directory, or only lists it.
+/// A group of requests that creates the contender's node and lists the directory, or only lists it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Entering {
     children: Option<(CommandId, Vec<String>)>,
@@ -34,7 +35,7 @@ impl Entering {
     }
 }
 
-/// If the directory is still missing after so many creations, the client gives up: the chroot does not exist.
+/// If the directory is still missing after this number of creations, the acquire fails: the chroot does not exist.
 const MOST_PARENT_FLIGHTS: u32 = 4;
 
 impl Contender {
@@ -53,8 +54,8 @@ impl Contender {
         if !self.session.connected {
             return;
         }
-        // If the client cannot keep a node from an unanswered create, it searches for that node and deletes it, and
-        // creates a new one behind it.
+        // In this layout, the client cannot keep the node of a create that got no reply. So it searches for that node
+        // and deletes it, and creates a new one.
         if self.own.in_doubt && !self.settings.layout.recovers(self.settings.role) {
             self.own.in_doubt = false;
             self.cleanup.search(self.attempt);
@@ -74,13 +75,15 @@ impl Contender {
         self.send_list();
     }
 
-    /// Lists again, after a reconnect or after the predecessor's deletion. The barrier is for a client that may be
-    /// connected to another server. Some client libraries report the last transaction that they have seen: no server
-    /// that is behind accepts them. A library that resumes a session by its number alone may meet such a server.
+    /// Lists again, after a reconnect or after the predecessor's deletion. The barrier is needed if the client may be
+    /// connected to another server, which may have older data. Some client libraries send the last transaction that
+    /// they have seen, and a server with older data refuses their connection. A library that resumes a session only by
+    /// its number can be connected to such a server.
     ///
-    /// A deposed leader answers this barrier alone, and its list may be old. That costs time and does no harm. A list
-    /// with the own node has all nodes before it. If one of them is gone already, the contender only waits longer. If
-    /// the own node is missing, a write creates it again. A grant waits for the session's proof.
+    /// A deposed leader answers this barrier (a `sync` alone), and its list may be old. That costs time but is safe. A
+    /// list that contains the contender's node contains all nodes before it. If one of them has already been deleted,
+    /// the contender only waits longer. If the list does not contain the contender's node, a write creates the node
+    /// again. A grant waits for the session's proof.
     pub(super) fn list_again(&mut self, barrier: bool) {
         self.go_to(Phase::Entering(Entering::default()));
         if barrier {
@@ -94,7 +97,7 @@ impl Contender {
         self.send_list();
     }
 
-    /// The same after a pause.
+    /// Lists again after a pause.
     pub(super) fn list_later(&mut self, now: Instant) {
         self.go_to(Phase::Entering(Entering::default()));
         self.retry_later(now);
@@ -110,14 +113,14 @@ impl Contender {
         } else {
             Request::Children {
                 path: self.settings.directory.clone(),
-                // A contender that waits for permits has to learn of each one that is released.
+                // A contender that waits for permits needs a notice of each released permit.
                 watch: matches!(self.settings.role, Role::Permit { .. }),
             }
         };
         self.send(self.reading(), request)
     }
 
-    /// Continues an entry whose retry is due, or whose connection is back.
+    /// Continues an entry when its retry is due or the connection is back.
     pub(super) fn continue_entering(&mut self) {
         let Phase::Entering(entering) = &self.phase else {
             return;
@@ -138,8 +141,8 @@ impl Contender {
 
     pub(super) fn created(&mut self, now: Instant, id: CommandId, result: Result<Answer, Failure>) {
         let moved = self.session.moved;
-        // A server matches answers by the session and the request's number. So the error may answer a request from
-        // before the move.
+        // A server assigns replies to requests by the session and the request's number. So the error may be the reply
+        // to a request from before the move.
         self.own.in_doubt |= moved && matches!(result, Ok(Answer::Error(_)));
         let setback = match result {
             Ok(Answer::Created { path, zxid }) => {
@@ -153,11 +156,11 @@ impl Contender {
                 Setback::None
             }
             Ok(Answer::Error(code::NO_NODE)) => Setback::NoDirectory,
-            // The node may be this contender's own. The read behind the create shows whose it is.
+            // The node may be this contender's own. The read after the create shows its owner.
             Ok(Answer::Error(code::NODE_EXISTS)) if self.is_single() => Setback::None,
             Ok(Answer::Error(code::NODE_EXISTS)) if moved && !self.is_doubtful_name() => Setback::Retry,
-            // The server gives each node a number of its own, unless the sequence is stuck at its end. (In the layout
-            // `plain`, names differ in the number only.)
+            // The server gives each node a different number, unless the sequence has reached its end. (In the layout
+            // `plain`, names differ only in the number.)
             Ok(Answer::Error(code::NODE_EXISTS)) => Setback::Final(
                 Refusal::SequenceExhausted,
                 Cause::answer(id, "somebody has our number".into()),
@@ -187,8 +190,8 @@ impl Contender {
         }
     }
 
-    /// A directory was created, existed already (`NodeExists`), or may not be created by this client (`NoAuth`). The
-    /// answer to the create behind it decides.
+    /// The client has created a directory, or the directory existed already (`NodeExists`), or the client may not
+    /// create it (`NoAuth`). The reply to the create of the node, which follows, decides.
     pub(super) fn parent_made(
         &mut self,
         now: Instant,
@@ -209,9 +212,9 @@ impl Contender {
         self.settle(now);
     }
 
-    /// Handles the answer to the barrier.
+    /// Handles the reply to the barrier.
     pub(super) fn barrier_passed(&mut self, now: Instant, result: &Result<Answer, Failure>) {
-        // A list behind a failed barrier proves nothing. The client ignores it, even if it has come already.
+        // A list after a failed barrier proves nothing. The client ignores it, even if it has already arrived.
         if !matches!(result, Ok(Answer::Done)) {
             let reading = self.reading();
             self.pending.retain(|(_, purpose)| *purpose != reading);
@@ -264,7 +267,7 @@ impl Contender {
         })
     }
 
-    /// Decides what to do, when all requests of the group have been answered.
+    /// Decides on the next step, when the server has answered all requests of the group.
     pub(super) fn settle(&mut self, now: Instant) {
         if self.flight_is_out() {
             return;
@@ -276,7 +279,7 @@ impl Contender {
         let parents = core::mem::take(&mut entering.parents);
         match core::mem::take(&mut entering.setback) {
             Setback::Final(reason, cause) => self.refuse(now, reason, cause),
-            // The list's answer is older than the node, or another client has removed the directory with the node.
+            // The list is older than the node, or another client has removed the directory with the node.
             Setback::NoDirectory if self.own.node.is_some() => {
                 self.abandon_node();
                 self.advance_cleanup();
@@ -322,7 +325,7 @@ impl Contender {
             match wait_queue::earliest_of_attempt(children, layout, &stem) {
                 Some(duplicate) if *duplicate != node.name => return self.look_at_duplicate(duplicate),
                 Some(_) => self.delete_later_duplicates(children, &stem),
-                None => {} // A list without the own node may be too old for its duplicates, too.
+                None => {} // A list without the contender's node may be older than its duplicates, too.
             }
         }
         let Some(node) = &self.own.node else { return };

@@ -1,5 +1,5 @@
-//! Holding the lock. The session lease confirms the grant, and the client watches its own node. The grant ends when the
-//! confirmations end, or when the node is deleted.
+//! Holding the lock. The session lease confirms the grant, and the client watches its own node. The grant ends when no
+//! confirmation comes in time, or when the node is deleted.
 
 use crate::{Cause, CommandId, Event, Failure, Instant, Loss, Refusal, Timer};
 
@@ -13,12 +13,12 @@ use super::{Contender, OwnNode, Phase, Revocation};
 pub(in crate::zookeeper) const REVOKE: &[u8] = b"__REVOKE__";
 
 impl Contender {
-    /// The session is confirmed until a later time.
+    /// Handles a confirmation: the session is alive until a later time.
     pub(super) fn session_confirmed(&mut self, now: Instant, valid_until: Instant) {
         self.session.valid_until = Some(valid_until);
         match self.phase {
             Phase::First => self.grant_if_confirmed(now),
-            // The grant has ended by the holder's own clock. A late confirmation does not revive it.
+            // The grant has ended by the holder's own clock. A late confirmation does not restore it.
             Phase::Held(_) if self.out.expired(Timer::Validity, now) => {
                 self.lose(Loss::LeaseEnded, Cause::none());
             }
@@ -36,14 +36,14 @@ impl Contender {
         }
     }
 
-    /// Handles the answer to the request that watches or rechecks the own node.
+    /// Handles the reply to the request that watches or rechecks the contender's node.
     pub(super) fn own_watched(&mut self, now: Instant, id: CommandId, result: &Result<Answer, Failure>) {
         match result {
             Ok(Answer::Data { stat, data }) => {
                 let own = self.session.owns(stat);
                 if own && self.may_be_foreign() && !self.attempt.is_written(data) {
-                    // The answer to the create named a node of another contender in this session, or of an earlier
-                    // attempt.
+                    // The reply to the create contained the name of a node of another contender in this session, or of
+                    // an earlier attempt.
                     self.own_node_gone(Some(id));
                 } else if own && (!self.is_single() || self.is_own_single(data, stat)) {
                     if self.is_unnumbered()
@@ -78,21 +78,21 @@ impl Contender {
         }
     }
 
-    /// The request that was to set the watch has failed. A failed recheck changes nothing: the watch was set before it.
+    /// The request that should set the watch has failed. A failed recheck changes nothing: the watch was set before it.
     fn watch_failed(&mut self, id: CommandId) {
         self.own.watch.take_if(|watch| *watch == id);
     }
 
-    /// The server did not show the own node, in a read or in a list. A server that has caught up may still have the
-    /// node: a client library that does not report the last transaction it has seen may be connected to a server that
-    /// is behind.
+    /// A read or a list did not contain the contender's node. The node may still exist on other servers: some client
+    /// libraries do not send the last transaction that they have seen, and can be connected to a server with older
+    /// data.
     pub(super) fn own_node_missed(&mut self, look: CommandId) {
         self.abandon_node();
         self.own_node_gone(Some(look));
         self.advance_cleanup();
     }
 
-    /// All locks of the multi-lock are held, so the hold of this one begins. Returns when the longest hold allowed ends.
+    /// The multi-lock holds all its locks, so the hold of this one begins. Returns the end of the longest hold allowed.
     pub(in crate::zookeeper) fn begin_hold(&mut self, now: Instant) -> Option<Instant> {
         self.acquire.pre_enqueued = false;
         self.start_max_hold(now);
@@ -100,7 +100,7 @@ impl Contender {
         self.out.at(Timer::MaxHold)
     }
 
-    /// In a multi-lock, the hold begins later.
+    /// Starts the timer of `max_hold`. In a multi-lock, [`begin_hold`](Self::begin_hold) starts it later.
     pub(super) fn start_max_hold(&mut self, now: Instant) {
         if let Some(longest) = self.settings.max_hold
             && !self.acquire.pre_enqueued
@@ -120,8 +120,8 @@ impl Contender {
         }
     }
 
-    /// Without a watch on its node, a waiter could be granted the lock after the node is gone, and a suspended holder
-    /// would never resume. For other holders the next confirmation is soon enough.
+    /// Without a watch on its node, a waiter could get the lock after its node was deleted, and a suspended holder
+    /// would never resume. For other holders, the watch can wait until the next confirmation.
     fn watch_own_later(&mut self, now: Instant) {
         let first = matches!(self.phase, Phase::First) && self.is_unnumbered();
         if first || matches!(self.phase, Phase::Queued(_)) || self.is_suspended() {
@@ -129,7 +129,8 @@ impl Contender {
         }
     }
 
-    /// The server denies the read of the own node. So the client cannot know whether the node still exists.
+    /// The server does not allow this client to read the contender's node. So the client cannot know whether the node
+    /// still exists.
     fn own_node_unreadable(&mut self, now: Instant, reason: Refusal, cause: Cause) {
         match self.phase {
             Phase::Queued(_) => self.refuse(now, reason, cause),
@@ -139,7 +140,7 @@ impl Contender {
         }
     }
 
-    /// The own node does not exist any more, although its session is alive: another client has deleted it.
+    /// The contender's node does not exist any more, although its session is alive: another client has deleted it.
     pub(super) fn own_node_gone(&mut self, cause: Option<CommandId>) {
         match self.phase {
             Phase::Held(_) => {
@@ -162,12 +163,12 @@ impl Contender {
         }
     }
 
-    /// The connection is lost. Until it is back, the holder must start nothing new. The grant still ends at its time.
+    /// The connection is lost. Until it is back, the holder must start no new work. The grant still ends at its time.
     pub(super) fn suspend(&mut self) {
         self.own.watch = None;
         self.out.stop(Timer::Retry);
         self.deferred.flush(&mut self.out);
-        // After a reconnect the client reads everything again. Only the answers to creates still matter.
+        // After a reconnect the client reads everything again. It still needs only the replies to creates.
         self.forget_all_but_creates();
         if let Phase::Entering(entering) = &mut self.phase {
             entering.forget_list();
@@ -180,7 +181,7 @@ impl Contender {
         }
     }
 
-    /// The client has read the own node again, in the same session.
+    /// The client has read the contender's node again, in the same session.
     fn resume(&mut self, now: Instant) {
         if !self.is_suspended() {
             return;
@@ -197,7 +198,7 @@ impl Contender {
         });
     }
 
-    /// The session is over, so the server has deleted all its nodes.
+    /// The session has ended, so the server has deleted all its nodes.
     pub(super) fn session_over(&mut self) {
         self.own = OwnNode::NONE;
         self.pending.clear();

@@ -39,7 +39,7 @@ impl Machine for Contender {
             Some(Purpose::WatchPredecessor) => self.predecessor_watched(now, id, result),
             Some(Purpose::Recheck | Purpose::RecheckPermits) => self.rechecked(now, id, &result),
             Some(Purpose::WatchOwn) if self.own.watch == Some(id) => self.own_watched(now, id, &result),
-            // A watch that was set after this recheck may be another node's.
+            // A watch that was set after this recheck may be on another node.
             Some(Purpose::RecheckOwn) if self.own.watch.is_some_and(|watch| watch < id) => {
                 self.own_watched(now, id, &result);
             }
@@ -55,7 +55,7 @@ impl Machine for Contender {
     fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
         match notice {
             Notice::Watch { id, session, event } => {
-                // After a suspension the client reads everything again, so the old watches add nothing.
+                // After a suspension the client reads everything again, so it does not need the old watches.
                 if self.session.id == Some(session) && self.session.connected {
                     self.watch_fired(now, id, event);
                 }
@@ -111,7 +111,7 @@ impl Machine for Contender {
 }
 
 impl Contender {
-    /// Reads an outcome. An answer from another session, or of the wrong shape, counts as no answer.
+    /// Reads an outcome. The client treats a reply from another session, or of the wrong shape, as no reply.
     fn read(
         &self,
         id: CommandId,
@@ -149,7 +149,7 @@ impl Contender {
             .is_some_and(|name| settings.layout.names(settings.role, &self.attempt, name))
     }
 
-    /// Whether a path is that of a directory above the lock's nodes.
+    /// Whether a path is the path of a directory above the lock's nodes.
     fn is_above(&self, path: &str) -> bool {
         self.parents().any(|(parent, _)| parent == path)
     }
@@ -170,8 +170,8 @@ impl Contender {
         } else if self.session.connected {
             self.advance_cleanup();
         }
-        // A node of this contender stays. It may have an earlier place in the queue, and would then block this
-        // contender without end. The server would not delete the contender's present node either.
+        // The server refuses to delete a node of this contender. That node may have an earlier place in the queue, and
+        // would then block this contender without end. The server would not delete the contender's present node either.
         if self.is_waiting()
             && let Some((reason, cause)) = self.complaint()
         {
@@ -200,7 +200,7 @@ impl Contender {
         }
     }
 
-    /// The session is over. A holder has lost its lock. A waiter queues again in the next session.
+    /// The session has ended. A holder has lost its lock. A waiter enters the queue again in the next session.
     fn expired(&mut self) {
         self.session_over();
         match self.phase {
@@ -213,7 +213,7 @@ impl Contender {
         }
     }
 
-    /// No further session will come.
+    /// The client library will not make another session.
     fn ended(&mut self, now: Instant, reason: Refusal) {
         self.session_over();
         match self.phase {
@@ -224,7 +224,7 @@ impl Contender {
         }
     }
 
-    /// The connection is up, for the first time or again. Watches may be lost, so the client reads everything again.
+    /// The client is connected, for the first time or again. Watches may be lost, so the client reads everything again.
     fn reconnected(&mut self) {
         match &self.phase {
             Phase::Queued(_) | Phase::First => self.list_again(true),

@@ -5,8 +5,8 @@ use crate::{Cause, Event, Instant, Loss, Refusal, Timer};
 use super::{Contender, Phase, Purpose, downgrade::Downgrading};
 
 impl Contender {
-    /// Ends an acquire that has failed. The refusal is reported after the cleanup, if the server can be expected to
-    /// answer.
+    /// Ends an acquire that has failed. The contender reports the refusal after the cleanup, or at once if it cannot
+    /// expect the server to answer soon.
     pub(super) fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
         self.deferred.refuse(now, reason, cause, &mut self.out);
         self.leave();
@@ -15,13 +15,13 @@ impl Contender {
         }
     }
 
-    /// Ends a grant that was not released. The loss is reported at once, before the cleanup.
+    /// Ends a grant that was not released. The contender reports the loss at once, before the cleanup.
     pub(super) fn lose(&mut self, reason: Loss, cause: Cause) {
         self.out.event(Event::Lost { reason, cause });
         self.leave();
     }
 
-    /// Releases the lock. The answer to the delete shows whether the contender still held it.
+    /// Releases the lock. The reply to the delete shows whether the contender still held it.
     pub(super) fn release(&mut self) {
         self.deferred.release();
         // A writer that has requested a downgrade has one of the two nodes. Only the server knows which one.
@@ -33,7 +33,7 @@ impl Contender {
         self.leave();
     }
 
-    /// Deletes everything that this attempt has created.
+    /// Deletes all nodes that this attempt has created.
     pub(super) fn leave(&mut self) {
         self.out.stop_all_but_acquire_timeout();
         if self.downgrading() == Downgrading::Asked
@@ -49,7 +49,7 @@ impl Contender {
         }
         self.own.watch = None;
         self.acquire.failures = 0;
-        // The contender waits for the answer to a create that is under way. It needs no other answers.
+        // The contender still waits for the reply to a create that is in flight. It needs no other replies.
         self.forget_all_but_creates();
         self.go_to(Phase::Leaving);
         self.advance_leaving();

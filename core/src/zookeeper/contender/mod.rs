@@ -1,4 +1,4 @@
-//! A contender in a queue: for a mutex, a reader's share or a writer's hold of a read/write lock, an election, or a
+//! A contender in a queue: for a mutex, for the reader or the writer of a read/write lock, for an election, or for a
 //! permit.
 //!
 //! The roles differ in the rules of the queue, which are in [`wait_queue`](super::wait_queue). Everything else is the
@@ -60,12 +60,12 @@ pub struct Contender {
     session: Session,
     phase: Phase,
     trail: Trail<Phase>,
-    /// The commands under way, with their purposes. The cleanup has a list of its own.
+    /// The commands in flight, with their purposes. The cleanup has its own list.
     pending: Vec<(CommandId, Purpose)>,
     own: OwnNode,
     acquire: Acquire,
     cleanup: Cleanup,
-    /// The last event of an acquire or a grant, until the cleanup is done.
+    /// The last event of an acquire or a grant, which the contender reports when the cleanup is done.
     deferred: Deferred,
     /// Whether this contender is a part of another machine, which reports the events.
     component: bool,
@@ -80,12 +80,12 @@ struct Acquire {
     nonblocking: bool,
     /// Whether another machine has created the contender's node, for one of several locks that are not all held yet.
     pre_enqueued: bool,
-    /// Whether a list has shown a contender before this one. If none has, the end of the acquire's timeout is reported
-    /// as an unreachable server.
+    /// Whether a list has shown a contender before this one. If no list has, and the acquire's timeout expires, the
+    /// contender reports an unreachable server.
     was_queued: bool,
-    /// Whether a foreign contender, which cannot see this one, has been reported.
+    /// Whether the contender has reported a foreign contender, whose layout ignores this contender.
     mixed: bool,
-    /// Whether another client has requested the lock, and whether that was reported.
+    /// Whether another client has requested the lock, and whether the contender has reported the request.
     revocation: Revocation,
     /// The list whose watch has fired before the list's reply.
     stale: Option<CommandId>,
@@ -109,17 +109,18 @@ impl Acquire {
     }
 }
 
-/// What is known of the own node. The end of the session resets it, because the node is gone then.
+/// The contender's knowledge of its own node. The end of the session resets it, because the server then deletes the
+/// node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct OwnNode {
-    /// The node, from its create's reply on.
+    /// The node, as soon as the client has the reply to its create.
     node: Option<Node>,
-    /// Whether a create of this attempt had no answer. Then a list may show a node of this attempt that no answer has
-    /// named.
+    /// Whether a create of this attempt got no reply. Then a list may contain a node of this attempt that the client
+    /// does not know yet.
     in_doubt: bool,
     /// The request that watches the node, while its watch may still fire.
     watch: Option<CommandId>,
-    /// The node that an unanswered create may have made, while the client reads it.
+    /// The node that a create without a reply may have made, while the client reads it.
     duplicate: Option<String>,
 }
 
@@ -132,7 +133,7 @@ impl OwnNode {
     };
 }
 
-/// The own node.
+/// The contender's node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Node {
     name: String,
@@ -142,11 +143,11 @@ struct Node {
 }
 
 impl Node {
-    /// Stands for an unknown transaction: no transaction has this number.
+    /// An unknown transaction: no transaction has this number.
     const UNKNOWN: i64 = 0;
 }
 
-/// The state, and what the contender stores only in that state.
+/// The state, with the data that the contender stores only in that state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
@@ -157,7 +158,7 @@ enum Phase {
     Leaving,
 }
 
-/// The state that only a grant has.
+/// The part of the state that only a grant has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 struct Hold {
     /// Whether the connection is lost at present.
@@ -170,15 +171,15 @@ struct Hold {
 enum Revocation {
     None,
     Requested,
-    /// The contender has notified the application of the request.
+    /// The contender has reported the request to the application.
     Reported,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Purpose {
-    /// Create one of the directories above the own node.
+    /// Create one of the directories above the contender's node.
     Parent(CreateMode),
-    /// Create the own node.
+    /// Create the contender's node.
     Create,
     /// A barrier before a list.
     Barrier,
@@ -190,15 +191,15 @@ enum Purpose {
     WatchPredecessor,
     /// Read again, without a watch, the node that blocks this contender.
     Recheck,
-    /// Read again, without a watch, how many permits are taken.
+    /// List the permits again, without a watch.
     RecheckPermits,
-    /// Read again, without a watch, the own node.
+    /// Read again, without a watch, the contender's node.
     RecheckOwn,
-    /// Watch the own node.
+    /// Watch the contender's node.
     WatchOwn,
-    /// Read a node that an unanswered create may have made.
+    /// Read a node that a create without a reply may have made.
     Adopt,
-    /// Replace a writer's node with a reader's.
+    /// Replace a writer's node with a reader's node.
     Downgrade,
 }
 
@@ -223,7 +224,7 @@ impl Purpose {
 }
 
 impl Contender {
-    /// A contender that has no acquire yet.
+    /// A contender without an acquire.
     #[must_use]
     pub const fn new(settings: ContenderSettings, contender: ContenderId, seed: u64) -> Self {
         Self {
@@ -252,8 +253,8 @@ impl Contender {
         match (intent, &self.phase) {
             (Intent::Acquire(acquire_timeout), Phase::Idle) => self.acquire(now, acquire_timeout),
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
-            // The grant has ended by its holder's own clock, but no timeout has been handled since. So any of these
-            // intents finds the grant lost.
+            // The grant has ended by its holder's own clock, but the driver has not passed in that timeout yet. So any
+            // of these intents finds the grant lost.
             (Intent::Extend | Intent::Release | Intent::Downgrade, Phase::Held(_))
                 if self.out.expired(Timer::Validity, now) =>
             {
@@ -279,7 +280,7 @@ impl Contender {
         Ok(())
     }
 
-    /// Whether the contender holds nothing, waits for nothing, and has nothing left to clean up.
+    /// Whether the contender holds no lock, waits for nothing, and has nothing to clean up.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
@@ -318,7 +319,7 @@ impl Contender {
         id
     }
 
-    /// The contender does not wait for the answer to this command any more.
+    /// Stops waiting for the outcome of this command.
     fn forget(&mut self, id: CommandId) {
         self.pending.retain(|(waiting, _)| *waiting != id);
     }
@@ -331,7 +332,7 @@ impl Contender {
         self.pending.iter().any(|(_, pending)| *pending == purpose)
     }
 
-    /// Schedules a retry. Without a connection, the reconnect starts it.
+    /// Schedules a retry. If the connection is lost, the retry begins after the reconnect.
     fn retry_later(&mut self, now: Instant) {
         if self.session.connected {
             let wait = self.jitter.backoff(self.acquire.failures);

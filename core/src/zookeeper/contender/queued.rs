@@ -1,4 +1,4 @@
-//! Waiting in the queue. Each waiter watches one predecessor, so a release wakes one waiter and not all of them.
+//! Waiting in the queue. Each waiter watches one predecessor, so a release notifies one waiter and not all of them.
 
 use core::time::Duration;
 
@@ -11,24 +11,24 @@ use super::super::{
 };
 use super::{Contender, Hold, Phase, Purpose, downgrade::Downgrading};
 
-/// A place in the queue, and what blocks it.
+/// A place in the queue, and the obstacle before it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Queued {
     pub(super) obstacle: Obstacle,
     /// The request that watches the obstacle, while its watch may still fire.
     pub(super) watch: Option<CommandId>,
-    /// The number of contenders ahead that was reported last.
+    /// The last number of contenders ahead that the contender has reported.
     reported: Option<Option<u32>>,
 }
 
-/// What blocks the contender.
+/// The reason why the contender has to wait.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Obstacle {
     /// An earlier contender.
     Contender(Behind),
-    /// So many more permits are taken than there are.
+    /// Contenders have taken more permits than the semaphore has, by this number.
     Permits(u32),
-    /// The holder of a single node, which was created in this transaction.
+    /// The holder of a single node, which this transaction created.
     Holder(i64),
 }
 
@@ -90,7 +90,7 @@ impl Queued {
 }
 
 impl Contender {
-    /// The contender is behind another one. It watches the predecessor and its own node.
+    /// Waits behind another contender: watches the predecessor and the contender's own node.
     pub(super) fn stand_behind(&mut self, now: Instant, behind: Behind) {
         let known = match &mut self.phase {
             Phase::Queued(queued) => queued.update(&behind),
@@ -106,8 +106,8 @@ impl Contender {
         self.watch_own();
     }
 
-    /// All permits are taken, so the contender watches the list. Only the head of the semaphore's queue does so: a
-    /// released permit wakes one contender.
+    /// All permits are taken, so the contender watches the list. Only the first contender of the semaphore's queue does
+    /// so, so a released permit notifies one contender.
     pub(super) fn wait_for_permit(&mut self, now: Instant, list: CommandId, over: u32) {
         self.acquire.was_queued = true;
         match &mut self.phase {
@@ -136,7 +136,7 @@ impl Contender {
         }
     }
 
-    /// Watches the own node, so that the contender learns of its deletion by another client.
+    /// Watches the contender's node, so that the client gets a notice if another client deletes it.
     pub(super) fn watch_own(&mut self) {
         let Some(node) = &self.own.node else { return };
         if self.downgrading() != Downgrading::Asked
@@ -148,7 +148,7 @@ impl Contender {
         }
     }
 
-    /// Handles the answer to the request that watches the predecessor.
+    /// Handles the reply to the request that watches the predecessor.
     pub(super) fn predecessor_watched(
         &mut self,
         now: Instant,
@@ -193,7 +193,7 @@ impl Contender {
         if queued.watch != Some(id) {
             return;
         }
-        // The watch will not fire again. The reply to its request may still come, but adds nothing.
+        // The watch will not fire again. The reply to its request may still arrive, but the contender ignores it.
         queued.watch = None;
         match (&queued.obstacle, event) {
             (Obstacle::Permits(_), _) => self.watch_fired_for_permits(),
@@ -210,7 +210,7 @@ impl Contender {
         }
     }
 
-    /// Permits were released or taken: a list shows how many are taken now.
+    /// Permits were released or taken. Sends a list, which shows how many are taken now.
     pub(super) fn watch_fired_for_permits(&mut self) {
         self.acquire.stale = None;
         if !self.waits_for(Purpose::List) {
@@ -223,10 +223,10 @@ impl Contender {
         self.watch_own();
     }
 
-    /// The predecessor's node is gone. If the list showed no other contender before this one, this contender is first:
-    /// numbers only grow, so no contender can have come in between. Otherwise the predecessor may have given up waiting
-    /// behind the holder, or may have been downgraded from a writer to a reader. A new list decides; mostly this
-    /// contender is first.
+    /// The predecessor's node was deleted. If the list showed no other contender before this one, this contender is
+    /// first: numbers only grow, so no later contender can get an earlier place. Otherwise the predecessor may have
+    /// stopped waiting while another contender holds the lock, or it may have become a reader by a downgrade. A new
+    /// list decides. In most cases, this contender is first.
     fn predecessor_gone(&mut self, now: Instant) {
         let listing = self.waits_for(Purpose::List);
         let Phase::Queued(queued) = &mut self.phase else {
@@ -249,7 +249,7 @@ impl Contender {
         self.grant_if_confirmed(now);
     }
 
-    /// How long the session's proof may take, if only the proof is missing for a grant: see
+    /// The time that the session's proof may take, if the grant lacks only this proof: see
     /// [`grace`](super::super::grace).
     pub(in crate::zookeeper) fn unproved(&self, now: Instant) -> Option<Duration> {
         let unproved = self.session.connected && self.session.lasts_until(now).is_none();
@@ -285,8 +285,8 @@ impl Contender {
         if self.settings.revocable {
             self.watch_own();
         }
-        // The cleanup may have waited for the timer that was just stopped, and other contenders may wait for the
-        // cleanup. So it runs now.
+        // The cleanup may have waited for the retry timer, which was just stopped, and other contenders may wait for
+        // the cleanup. So the cleanup continues now.
         self.advance_cleanup();
         self.report_revocation();
     }

@@ -1,9 +1,9 @@
-//! Recheck: from time to time the client reads again what it watches.
+//! Recheck: from time to time the client reads the watched nodes again.
 //!
-//! A watch can fail to report. A server does not send a watch's event to a client that may not read the node any more,
-//! and reports nothing when it takes rights away. A client library can also lose a watch. Without a recheck, a waiter
-//! could wait without end, and a holder could trust a lost grant. A recheck sets no watch, because client libraries
-//! would keep each such watch until an event comes.
+//! A client can miss the event of a watch. A server does not send the event to a client that has lost the right to read
+//! the node, and it does not report the loss of rights. A client library can also lose a watch. Without a recheck, a
+//! waiter could wait without end, and a holder could trust a lost grant. A recheck sets no watch, because client
+//! libraries would store each such watch until its event arrives.
 
 use core::time::Duration;
 
@@ -18,11 +18,11 @@ use super::{
     queued::{Obstacle, Queued},
 };
 
-/// A recheck comes after about so many session timeouts. The session's pings and confirmations are far
-/// more frequent.
+/// The time between two rechecks, in session timeouts (randomized). The session's pings and confirmations are far more
+/// frequent.
 const TIMEOUTS: u32 = 3;
 
-/// The least time between two rechecks, however short the session's timeout is.
+/// The minimum of the time between two rechecks (before it is randomized), even if the session's timeout is shorter.
 const LEAST: Duration = Duration::from_secs(1);
 
 impl Contender {
@@ -33,7 +33,7 @@ impl Contender {
         self.out.set_after(Timer::Poll, now, wait);
     }
 
-    /// Reads the own node, and what blocks the contender.
+    /// Reads the contender's node again, and the obstacle that blocks the contender.
     pub(super) fn recheck(&mut self, now: Instant) {
         if !matches!(self.phase, Phase::Queued(_) | Phase::Held(_)) {
             return;
@@ -68,18 +68,19 @@ impl Contender {
         }
     }
 
-    /// Handles the answer to a recheck. If it shows a change, the watch has not reported that change.
+    /// Handles the reply to a recheck. If it shows a change, the watch has not reported that change.
     pub(super) fn rechecked(&mut self, now: Instant, id: CommandId, result: &Result<Answer, Failure>) {
         let Phase::Queued(queued) = &self.phase else {
             return;
         };
-        // A watch that was set after the recheck was sent is more recent, and may be another predecessor's.
+        // A watch that the client set after it sent the recheck is more recent, and may be on another predecessor.
         let Some(watch) = queued.watch.filter(|watch| *watch < id) else {
             return;
         };
         match result {
             Ok(Answer::Children(permits)) => self.find_place(now, watch, permits),
-            // Another contender holds the lock now. The watch was on the earlier holder's node and is gone with it.
+            // Another contender holds the lock now. The watch was on the earlier holder's node and ended with that
+            // node.
             Ok(Answer::Data { stat, .. }) if queued.is_behind_another(stat.czxid) => self.list_again(false),
             Ok(Answer::Error(code::NO_NODE)) => self.watch_fired(now, watch, WatchEvent::Deleted),
             Ok(Answer::Error(error)) => {

@@ -1,6 +1,6 @@
-//! A single node that is the lock: the contender that creates it is the holder, and all others watch it.
+//! A lock that is a single node: the contender that creates the node is the holder, and all others watch it.
 //!
-//! This lock is the cheapest one: one round trip to acquire, one to release. It is unfair: every release wakes all
+//! This lock is the cheapest one: one round trip to acquire, one to release. It is unfair: every release notifies all
 //! waiters, and any of them may be next. The node's name does not identify its owner. A contender recognises its own
 //! node by the data or the creating transaction, *and* by the session.
 
@@ -18,27 +18,27 @@ use super::{Contender, Node, Phase, Purpose, queued::Queued};
 pub(super) enum Holder {
     Us(i64),
     Another(i64),
-    /// The node exists, but belongs to no session: it is no lock.
+    /// The node exists, but belongs to no session, so it is not a lock.
     Nothing,
     /// The node does not exist.
     Absent,
 }
 
 impl Contender {
-    /// Whether the node that was read is this attempt's own. Its data show that; if another client has changed them,
-    /// the creating transaction does.
+    /// Whether the node that the client has read is this attempt's node. The node's data show this. If another client
+    /// has changed the data, the creating transaction shows it.
     pub(super) fn is_own_single(&self, data: &[u8], stat: &Stat) -> bool {
         let known = self.own.node.as_ref().map(|node| node.czxid);
         self.session.owns(stat)
             && (self.attempt.is_written(data) || known == Some(stat.czxid) && stat.version > 0)
     }
 
-    /// Whether another contender's node could have the same name as the own node, except for the number.
+    /// Whether another contender's node could have the same name as this contender's node, except for the number.
     pub(super) const fn is_doubtful_name(&self) -> bool {
         matches!(self.settings.layout, super::super::layout::Layout::Plain { .. }) && !self.is_single()
     }
 
-    /// Handles a read of the node, behind a create or a barrier.
+    /// Handles the reply to a read of the node that was sent after a create or a barrier.
     pub(super) fn holder_read(&mut self, now: Instant, id: CommandId, result: Result<Answer, Failure>) {
         let outcome = match result {
             Ok(Answer::Data { data, stat }) if self.is_own_single(&data, &stat) => Ok(Holder::Us(stat.czxid)),
@@ -58,7 +58,7 @@ impl Contender {
         }
     }
 
-    /// Decides what to do, by the owner of the node.
+    /// Decides on the next step by the owner of the node.
     pub(super) fn find_holder(&mut self, now: Instant, look: CommandId, holder: Holder) {
         // The create in doubt was sent before this read.
         self.own.in_doubt = false;
@@ -98,13 +98,13 @@ impl Contender {
         }
     }
 
-    /// Whether the node that a create's answer named may be another contender's, because no read has confirmed it yet.
+    /// Whether the node in a create's reply may be another contender's, because no read has confirmed it yet.
     pub(super) fn may_be_foreign(&self) -> bool {
         self.is_doubtful_name() && self.is_unnumbered()
     }
 
-    /// Takes the node out of the contender's state. If it was another contender's or an earlier attempt's, this
-    /// attempt's own node may still exist.
+    /// Removes the node from the contender's state. If it was the node of another contender or of an earlier attempt,
+    /// this attempt's own node may still exist.
     pub(super) fn take_node(&mut self) -> Option<Node> {
         self.own.in_doubt |= self.may_be_foreign();
         self.own.node.take()
@@ -114,7 +114,8 @@ impl Contender {
     /// delete, the client reads whether the node still exists and is still its own.
     pub(super) fn schedule_delete(&mut self, node: Node) {
         if !self.settings.names_attempts() {
-            // The answer may have named another contender's node. The search reads whose it is.
+            // The reply may have contained the name of another contender's node. The search reads the node to find its
+            // owner.
             if self.own.in_doubt {
                 return self.cleanup.search_guarded(self.attempt, node.czxid);
             }
@@ -123,8 +124,8 @@ impl Contender {
         self.cleanup.schedule_delete(node.name);
     }
 
-    /// Gives the own node up and deletes it if it exists. A node whose name does not contain the attempt is read first,
-    /// because it may be another contender's now.
+    /// Abandons the contender's node and deletes it if it exists. If the name does not contain the attempt, the client
+    /// first reads the node, because it may now be another contender's.
     pub(super) fn abandon_node(&mut self) {
         let Some(node) = self.take_node() else { return };
         if self.settings.names_attempts() {

@@ -1,24 +1,25 @@
-//! The states of a contender, and which may follow which.
+//! The states and transitions of a contender.
 
 use State::{Entering, First, Held, Idle, Leaving, Queued};
 
 use super::{Contender, Phase};
 use crate::states::{self, Observer};
 
-/// Where a contender is. It waits in [`Entering`], [`Queued`] and [`First`].
+/// The state of a contender. It waits for the lock in [`Entering`], [`Queued`] and [`First`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It holds nothing and waits for nothing. The application's next acquire begins an attempt.
+    /// The contender holds no lock and waits for nothing. The application's next acquire begins an attempt.
     Idle,
-    /// It creates its node, or finds it again, and awaits a list that shows its place.
+    /// The contender creates its node, or finds it again, and waits for a list that shows its place.
     Entering,
-    /// Another contender or a lack of permits blocks it. It awaits a change of what it watches.
+    /// An earlier contender or a lack of permits blocks the contender. It waits for the event of a watch.
     Queued,
-    /// Nothing blocks it. It awaits the proof that its session is alive, or the number of its node.
+    /// No other contender blocks this one. It waits for the proof that its session is alive, or for the creating
+    /// transaction of its node.
     First,
-    /// It holds the lock, until a release or a loss.
+    /// The contender holds the lock, until a release or a loss.
     Held,
-    /// It awaits the answers that prove that nothing of it is left on the server.
+    /// The contender waits for the replies that prove that none of its nodes remains on the server.
     Leaving,
 }
 

@@ -1,4 +1,4 @@
-//! The inputs of an inspection: answers, notices of the session, time.
+//! The inputs of an inspection: outcomes, notices of the session, time.
 
 use crate::{
     Cause, CommandId, Event, Failure, Instant, Machine, Misuse, Outcome, Output, Refusal, Timer, io::sealed,

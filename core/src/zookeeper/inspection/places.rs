@@ -1,4 +1,4 @@
-//! The contenders in lists of a lock's directories, and which of them hold the lock.
+//! Reads the contenders in the lists of a lock's directories, and finds which of them hold the lock.
 
 use alloc::{string::String, vec::Vec};
 
@@ -23,9 +23,9 @@ pub(super) struct Contender {
 pub(super) enum Holds {
     Yes,
     No,
-    /// No. The contender is the first in a semaphore's wait queue, and may have created its permit's node already.
+    /// No. The contender is the first in a semaphore's wait queue, and may already have created its permit's node.
     Next,
-    /// Yes, if the contender is one of so many oldest ones.
+    /// Yes, if the contender is among the oldest ones, up to this number.
     Among(u32),
 }
 
@@ -53,8 +53,8 @@ impl InspectionSettings {
                 (None, Child::Unrelated) => return None,
                 (None, Child::Contender(contender)) => {
                     let place = Some((contender.sequence, name));
-                    // A contender that shares waits for those that do not. All others wait for every earlier contender
-                    // (as in `wait_queue`).
+                    // A contender that shares the lock waits for earlier contenders that do not share it. All others
+                    // wait for every earlier contender (as in `wait_queue`).
                     let before_all_alone = first_alone.is_none() || place < first_alone;
                     let leads = place == first || contender.shared && before_all_alone;
                     let in_a_queue = matches!(self.of, Role::Permit { .. });

@@ -1,24 +1,24 @@
-//! The states of an inspection, and which may follow which.
+//! The states and transitions of an inspection.
 
 use State::{Acting, Idle, Listing, Looking, Reading, Wanted};
 
 use super::{Inspection, Phase};
 use crate::states::{self, Observer};
 
-/// Where an inspection is.
+/// The state of an inspection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// No inspection is under way. The application's next acquire begins one.
+    /// No inspection is in progress. The application's next acquire begins one.
     Idle,
-    /// It is to begin, or to start over, and awaits a connection or the end of a pause.
+    /// The inspection has to begin or to start again, and waits for a connection or for the end of a pause.
     Wanted,
-    /// It awaits the list of one of the lock's directories.
+    /// The inspection waits for the list of one of the lock's directories.
     Listing,
-    /// It awaits the data of the contenders that it has listed.
+    /// The inspection waits for the data of the contenders that it has listed.
     Reading,
-    /// It awaits the data of the node that it is to break or to request.
+    /// The inspection waits for the data of the node that it has to delete or to write to.
     Looking,
-    /// It awaits the answer to the delete or the write.
+    /// The inspection waits for the reply to the delete or the write.
     Acting,
 }
 

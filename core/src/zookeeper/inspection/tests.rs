@@ -1,4 +1,5 @@
-//! What transcripts cannot show: the words of a misuse, and a timeout that comes early. A hub passes no such timeout on.
+//! Tests of two things that transcripts do not contain: the text of a misuse, and a timeout that comes too early. (A
+//! hub does not pass on such a timeout.)
 
 use alloc::{string::String, vec, vec::Vec};
 use core::time::Duration;
@@ -14,7 +15,7 @@ use crate::{
 const NOW: Instant = Instant::from_micros(1_000_000);
 const SESSION: SessionId = SessionId(1);
 
-/// An inspection that has begun.
+/// An inspection that has started.
 fn begun(action: Action) -> Inspection {
     let settings = InspectionSettings::new("", "stock", Layout::Curator, Role::Mutex, action).unwrap();
     let mut inspection = Inspection::new(settings, 7);
@@ -41,7 +42,7 @@ fn commands(inspection: &mut Inspection) -> Vec<(CommandId, Request)> {
     }
 }
 
-/// The answer to the last command.
+/// Answers the last command.
 fn answer(inspection: &mut Inspection, answer: Answer) -> Result<(), Misuse> {
     let (id, _) = commands(inspection).pop().unwrap();
     let session = SESSION;

@@ -1,4 +1,4 @@
-//! Enqueuing: one transaction takes a place in every queue. This module sends it and handles its answer.
+//! Enqueuing: one transaction takes a place in every queue. This module sends the transaction and handles its reply.
 
 use alloc::{string::String, vec::Vec};
 
@@ -11,11 +11,11 @@ use super::super::{
 };
 use super::{MultiLock, Phase};
 
-/// If a directory is still missing after so many creations, the client gives up.
+/// If a directory is still missing after this number of creations, the acquire fails.
 const MOST_PARENT_FLIGHTS: u32 = 4;
 
 impl MultiLock {
-    /// Creates a node in every queue, all of them or none. If `parents` is set, it creates the directories first.
+    /// Creates a node in every queue, in one transaction. If `parents` is set, creates the directories first.
     pub(super) fn enqueue(&mut self, parents: bool) {
         if self.session.is_none() {
             return;
@@ -44,9 +44,9 @@ impl MultiLock {
         self.enqueuing = Some(self.out.command(Request::Multi { writes }, deadline));
     }
 
-    /// A directory was created, existed already, or may not be created by this client. The answer to the transaction
-    /// behind it decides. The exception is a server that does not know the request: it closes the connection before it
-    /// reads the transaction.
+    /// The client has created a directory, or the directory existed already, or the client may not create it. The reply
+    /// to the transaction, which follows, decides. The exception is a server that does not know the request: it closes
+    /// the connection before it reads the transaction.
     pub(super) fn parent_made(
         &mut self,
         now: Instant,
@@ -77,7 +77,7 @@ impl MultiLock {
     ) -> Result<(), Misuse> {
         self.enqueuing = None;
         let waited = self.phase == Phase::Enqueuing;
-        // The error may answer a request from before the move, and the nodes may exist.
+        // The error may be the reply to a request from before the move, and the nodes may exist.
         let doubtful = self.moved && matches!(result, Ok(Answer::Error(_)));
         if doubtful {
             self.search(waited);
@@ -131,7 +131,7 @@ impl MultiLock {
         Ok(())
     }
 
-    /// Searches for the transaction's nodes and deletes them. If the acquire still waits, it starts over afterwards.
+    /// Searches for the transaction's nodes and deletes them. If the acquire still waits, it starts again afterwards.
     fn search(&mut self, waited: bool) {
         let attempt = self.attempt;
         for place in &mut self.places {

@@ -1,4 +1,4 @@
-//! The inputs of a multi-lock. Each place knows its own commands. The others belong to the transaction.
+//! The inputs of a multi-lock. Each place knows its own commands. All other commands belong to the transaction.
 
 use crate::{
     Cause, CommandId, Event, Failure, Instant, Machine, Misuse, Outcome, Output, Refusal, SessionId, Timer,
@@ -29,7 +29,7 @@ impl Machine for MultiLock {
             self.parent_made(now, id, mode, &result);
             Ok(())
         } else {
-            // Each place handles its own commands and ignores the others'.
+            // Each place handles its own commands and ignores all others.
             let mut verdict = Ok(());
             for place in &mut self.places {
                 let outcome = outcome.clone();

@@ -1,4 +1,4 @@
-//! A multi-lock: many locks or none, with a place in every queue at once.
+//! A multi-lock: acquires all of several locks or none, and takes its places in all queues at once.
 //!
 //! ```text
 //!            acquire                 one node in every queue         all are first
@@ -12,11 +12,11 @@
 //! The diagram has the usual transitions. `states.rs` has the table of all states and transitions, which is the
 //! specification.
 //!
-//! One transaction creates all nodes. So two multi-locks that share two queues stand in the same order in both,
-//! whatever the order of the names: they cannot wait for each other. (A contender that takes one lock after the other,
-//! as Curator's `InterProcessMultiLock` does, can still wait for a multi-lock that waits for it.) Each place is a
-//! contender like any other. If one place is lost, the client gives up all places and takes them anew: a new place in
-//! one queue alone could be behind contenders that are behind this multi-lock in the other queues.
+//! One transaction creates all nodes. So two multi-locks that share two queues have the same order in both, even if
+//! they list the names in different orders: they cannot wait for each other. (A contender that takes one lock after the
+//! other, as Curator's `InterProcessMultiLock` does, can still wait for a multi-lock that waits for it.) Each place is
+//! a contender like any other. If one place is lost, the client gives up all places and takes new ones. With a new
+//! place in only one queue, this multi-lock could wait there for contenders that wait for it in other queues.
 
 mod enqueuing;
 mod inputs;
@@ -39,7 +39,7 @@ use super::{
     wire::{CreateMode, Request},
 };
 
-/// One contender for many locks.
+/// One contender for several locks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MultiLock {
     out: Outbox<Request>,
@@ -50,13 +50,12 @@ pub struct MultiLock {
     phase: Phase,
     trail: Trail<Phase>,
     session: Option<SessionId>,
-    /// The session, even while it is not connected.
+    /// The session, also while it is not connected.
     known: Option<SessionId>,
     ended: Option<Refusal>,
-    /// Whether the session has moved to another connection. Then an answer may be that of a request from before the
-    /// move.
+    /// Whether the session has moved to another connection. Then a reply may belong to a request from before the move.
     moved: bool,
-    /// The transaction under way. The next field has the creates of directories that were sent before it.
+    /// The transaction in flight. The next field has the creates of directories that the client sent before it.
     enqueuing: Option<CommandId>,
     parents: Vec<(CommandId, CreateMode)>,
     parent_answers: Parents,
@@ -64,10 +63,10 @@ pub struct MultiLock {
     parents_made: u32,
     failures: u32,
     nonblocking: bool,
-    /// The last event of an acquire or a grant, until the cleanup of all places is done.
+    /// The last event of an acquire or a grant, which the multi-lock reports when the cleanup of all places is done.
     deferred: Deferred,
     reported: Option<u32>,
-    /// Whether a revocation request for one of the locks was reported.
+    /// Whether the multi-lock has reported a revocation request for one of its locks.
     revocation_requested: bool,
     grace: Grace,
 }
@@ -80,7 +79,7 @@ struct Place {
     ahead: u32,
 }
 
-/// The state: `states.rs` describes each.
+/// The state: `states.rs` describes each state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
@@ -92,7 +91,7 @@ enum Phase {
 }
 
 impl MultiLock {
-    /// A contender that has no acquire yet.
+    /// A multi-lock without an acquire.
     #[must_use]
     pub fn new(settings: Vec<ContenderSettings>, contender: ContenderId, seed: u64) -> Self {
         let places = settings.into_iter().map(|settings| Place {
@@ -153,7 +152,7 @@ impl MultiLock {
         Ok(())
     }
 
-    /// Whether the contender holds nothing, waits for nothing, and has nothing left to clean up.
+    /// Whether the multi-lock holds no lock, waits for nothing, and has nothing to clean up.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
@@ -187,8 +186,8 @@ impl MultiLock {
         self.phase = phase;
     }
 
-    /// Ends an acquire that has failed. The refusal is reported after the cleanup, if the server can be expected to
-    /// answer.
+    /// Ends an acquire that has failed. The multi-lock reports the refusal after the cleanup, or at once if it cannot
+    /// expect the server to answer soon.
     fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
         self.deferred.refuse(now, reason, cause, &mut self.out);
         self.leave(now);
@@ -203,7 +202,7 @@ impl MultiLock {
         self.withdraw(now);
     }
 
-    /// Gives back every place, held or waited in.
+    /// Gives up every place: releases it or cancels its acquire.
     fn withdraw(&mut self, now: Instant) {
         for place in &mut self.places {
             place.grant = None;
@@ -214,7 +213,7 @@ impl MultiLock {
         }
     }
 
-    /// Handles the events of all places, until there are none left.
+    /// Handles the events of all places until none is left.
     fn drain_events(&mut self, now: Instant) {
         loop {
             let mut events = self.places.iter_mut().enumerate().filter_map(|(index, place)| {
@@ -226,7 +225,7 @@ impl MultiLock {
             };
             self.on_place_event(now, index, event);
         }
-        // This comes after the loop, because an input that grants one place may also extend another one's grant.
+        // This comes after the loop, because an input that grants one place may also extend the grant of another place.
         if self.phase == Phase::Waiting && self.grant_if_all(now) {
             return self.drain_events(now);
         }
@@ -237,7 +236,8 @@ impl MultiLock {
                     self.go_to(Phase::Enqueuing);
                     self.enqueue(self.parents_made > 0);
                 }
-                // The node stays before any new place of this contender, and would block it without end.
+                // The server refuses to delete a node. It would stay ahead of every new place of this multi-lock, and
+                // block it without end.
                 Some((reason, cause)) => {
                     self.refuse(now, reason, cause);
                     self.drain_events(now);
@@ -255,7 +255,7 @@ impl MultiLock {
 
     fn complaint(&mut self) -> Option<(Refusal, Cause)> {
         let mut first = None;
-        // The loop takes the complaint of every place. A complaint that is left would be reported to the next acquire.
+        // The loop takes the complaints of all places, because the next acquire would report a remaining one.
         for place in &mut self.places {
             let complaint = place.contender.complaint();
             if first.is_none() {
@@ -329,7 +329,7 @@ impl MultiLock {
         }
     }
 
-    /// Grants all locks or none. The number of the transaction is the fence of all.
+    /// Grants the multi-lock if all its places are granted. The number of the transaction is the fence of all locks.
     fn grant_if_all(&mut self, now: Instant) -> bool {
         let grants: Option<Vec<Grant>> = self
             .places

@@ -1,24 +1,25 @@
-//! The states of a multi-lock, and which may follow which.
+//! The states and transitions of a multi-lock.
 
 use State::{Enqueuing, Held, Idle, Leaving, Restarting, Waiting};
 
 use super::{MultiLock, Phase};
 use crate::states::{self, Observer};
 
-/// Where a multi-lock is. It waits in [`Enqueuing`], [`Waiting`] and [`Restarting`].
+/// The state of a multi-lock. It waits for its locks in [`Enqueuing`], [`Waiting`] and [`Restarting`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It holds nothing and waits for nothing. The application's next acquire begins an attempt.
+    /// The multi-lock holds no lock and waits for nothing. The application's next acquire begins an attempt.
     Idle,
-    /// It has no place, and awaits the answer to the transaction that creates one in every queue.
+    /// The multi-lock has no place, and waits for the reply to the transaction that creates one in every queue.
     Enqueuing,
-    /// It has a place in every queue, and awaits that all of them are granted.
+    /// The multi-lock has a place in every queue, and waits until all of them are granted.
     Waiting,
-    /// It has lost a place, or does not know whether it has places. It awaits that all of them are given up.
+    /// The multi-lock has lost a place, or does not know whether it has places. It waits until all of them are given
+    /// up.
     Restarting,
-    /// It holds all locks, until a release or a loss.
+    /// The multi-lock holds all locks, until a release or a loss.
     Held,
-    /// It awaits that all places are given up.
+    /// The multi-lock waits until all places are given up.
     Leaving,
 }
 

@@ -1,4 +1,5 @@
-//! What transcripts cannot show: a timeout that comes early. A hub passes no such timeout on.
+//! A test of an input that transcripts do not contain: a timeout that comes too early. (A hub does not pass on such a
+//! timeout.)
 
 use alloc::vec;
 use core::time::Duration;

@@ -1,4 +1,4 @@
-//! One group of requests, which the client sends together, and their answers.
+//! One group of requests, which the client sends together, and their replies.
 
 use alloc::{string::String, vec::Vec};
 
@@ -15,16 +15,16 @@ use super::{
     paths::Paths,
 };
 
-/// What a request of the group is for.
+/// The purpose of a request of the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Purpose {
     /// Create a directory above the record.
     Parent,
-    /// Write, all or nothing.
+    /// Write, in one transaction.
     Write,
     /// Read the lease that the write has created.
     Lease,
-    /// Be sure that the reads see all earlier writes.
+    /// Ensure that the reads see all earlier writes.
     Barrier,
     /// Read the bucket's version.
     Bucket,
@@ -36,7 +36,7 @@ enum Purpose {
     Children,
 }
 
-/// What the answers have shown. What is missing does not exist, or was not asked for.
+/// The contents of the replies. A missing value does not exist on the server, or was not requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Answers {
     pub(super) written: Option<Written>,
@@ -45,7 +45,7 @@ pub(super) struct Answers {
     pub(super) record: Option<(Vec<u8>, Stat)>,
     pub(super) operation: Option<(Vec<u8>, Stat)>,
     pub(super) children: Vec<String>,
-    /// The list of the leases, if it has set a watch.
+    /// The list request of the leases, if it has set a watch.
     pub(super) watch: Option<CommandId>,
     /// The worst fault of all other requests.
     pub(super) setback: Setback,
@@ -62,7 +62,7 @@ pub(super) enum Written {
     },
     /// The write may have been executed.
     Unknown,
-    /// It was not executed.
+    /// The write was not executed.
     No(Setback),
 }
 
@@ -71,7 +71,7 @@ pub(super) enum Written {
 pub(super) struct Flight {
     pending: Group<Purpose>,
     barrier: Option<Barrier>,
-    /// How many of the barrier's two requests have no answer yet.
+    /// How many of the barrier's two requests have no reply yet.
     barred: u8,
     watches: bool,
     answers: Answers,
@@ -104,16 +104,17 @@ impl Flight {
         flight
     }
 
-    /// Reads the lease alone.
+    /// Reads only the lease.
     pub(super) fn lease(path: String, out: &mut Outbox<Request>) -> Self {
         let mut flight = Self::default();
         flight.pending.get(Purpose::Lease, path, out);
         flight
     }
 
-    /// Reads the record and what belongs to it. The bucket comes first, because a write names its version. The leases
-    /// come last: if the lease of the attempt that the record names does not exist by then, then it has ended, or the
-    /// record has changed since. A write finds out which, by the record's version; otherwise the client reads again.
+    /// Reads the record and its other nodes. The bucket comes first, because a write contains its version. The leases
+    /// come last: if the lease of the record's attempt is not in the list, either that lease has ended or the record
+    /// has changed since its read. If the client then writes, the record's version in the write shows which of the two
+    /// is true. Otherwise the client reads again.
     pub(super) fn read(
         paths: &Paths,
         barrier: bool,
@@ -137,7 +138,7 @@ impl Flight {
         flight
     }
 
-    /// Whether the group has a write that may have been executed. After a move, a conflict may be the answer to another
+    /// Whether the group has a write that may have been executed. After a move, a conflict may be the reply to another
     /// request.
     pub(super) fn may_have_written(&self) -> bool {
         let written = &self.answers.written;
@@ -152,7 +153,7 @@ impl Flight {
         self.pending.purpose(id)
     }
 
-    /// The shape of the answer to a command of the group.
+    /// The shape of the reply to a command of the group.
     pub(super) fn expects(&self, id: CommandId) -> Option<&'static str> {
         Some(match self.purpose(id)? {
             Purpose::Barrier => self.barrier?.expects(id),
@@ -162,7 +163,7 @@ impl Flight {
         })
     }
 
-    /// Takes the outcome of a command of the group. Returns the answers when the last one has come.
+    /// Handles the outcome of a command of the group. After the last outcome, returns the contents of all replies.
     pub(super) fn answered(&mut self, id: CommandId, result: Result<Answer, Failure>) -> Option<Answers> {
         let purpose = self.purpose(id)?;
         if purpose == Purpose::Barrier {
@@ -174,7 +175,8 @@ impl Flight {
         (self.pending.is_empty() && self.barred == 0).then(|| core::mem::take(&mut self.answers))
     }
 
-    /// The answer to one of the barrier's two requests. The reads count if both have passed.
+    /// Handles the reply to one of the barrier's two requests. The client may use the reads only if both requests have
+    /// passed.
     fn passed(&mut self, id: CommandId, result: &Result<Answer, Failure>) {
         self.barred = self.barred.saturating_sub(1);
         if !self.barrier.is_some_and(|barrier| barrier.is_passed(id, result)) {
@@ -205,7 +207,7 @@ impl Flight {
     }
 }
 
-/// The outcome of a transaction. `deed` says what it does.
+/// The outcome of a transaction. `deed` describes it in an error.
 pub(super) fn written(id: CommandId, result: Result<Answer, Failure>, deed: &str) -> Written {
     match result {
         Ok(Answer::Children(_)) => Written::Yes,

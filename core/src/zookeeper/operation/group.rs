@@ -42,7 +42,7 @@ impl<P: Copy + PartialEq> Group<P> {
         Some(*purpose)
     }
 
-    /// The outcome of a request has come.
+    /// Removes a request whose outcome has arrived.
     pub(super) fn remove(&mut self, id: CommandId) {
         self.0.retain(|(waiting, _)| *waiting != id);
     }
@@ -56,7 +56,7 @@ impl<P: Copy + PartialEq> Group<P> {
     }
 }
 
-/// What it means that a read has shown nothing. What does not exist is no fault.
+/// The fault of a read that returned no data. A missing node is not a fault.
 pub(super) fn unread(id: CommandId, result: Result<Answer, Failure>, deed: &str) -> Setback {
     match result {
         Ok(Answer::Error(code::NO_NODE)) => Setback::None,

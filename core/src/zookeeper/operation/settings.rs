@@ -15,12 +15,12 @@ use super::paths::Paths;
 pub struct ClaimSettings {
     pub(super) paths: Paths,
     pub(super) claim: Claim,
-    /// How long a nonblocking claim waits for the server's answers.
+    /// How long a nonblocking claim waits for the server's replies.
     pub answer_within: Duration,
 }
 
 impl ClaimSettings {
-    /// A claim on the operation of this name, below the prefix of the address.
+    /// A claim on the operation with this name, below the prefix of the address.
     ///
     /// # Errors
     /// [`ConfigError::InvalidName`] for a path that the server does not accept.
@@ -44,12 +44,12 @@ impl ClaimSettings {
 pub struct StepSettings {
     pub(super) paths: Paths,
     pub(super) step: Step,
-    /// How long a nonblocking request waits for the server's answers.
+    /// How long a nonblocking request waits for the server's replies.
     pub answer_within: Duration,
 }
 
 impl StepSettings {
-    /// One step about the operation or value of this name, below the prefix of the address.
+    /// One step about the operation or value with this name, below the prefix of the address.
     ///
     /// # Errors
     /// [`ConfigError::InvalidName`] for a path that the server does not accept.
@@ -67,7 +67,7 @@ impl StepSettings {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SweepSettings {
     pub(super) directory: String,
-    /// How long a nonblocking sweep waits for its next step.
+    /// How long one step of a nonblocking sweep may take.
     pub answer_within: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! What the client knows of the nodes of one operation.
+//! The client's knowledge of the nodes of one operation.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -7,7 +7,7 @@ use crate::{
     claim::{Corrupt, Known, Record, ServerTime, State},
 };
 
-/// What the server has, as far as the client knows.
+/// The nodes on the server, as far as the client knows.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Snapshot {
     /// There is no record.
@@ -15,7 +15,7 @@ pub(super) enum Snapshot {
     Node(Box<Node>),
 }
 
-/// The own claim on the server.
+/// The client's own claim, as it is on the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Own {
     pub(super) record: Record,
@@ -29,7 +29,7 @@ pub(super) struct Node {
     pub(super) version: i32,
     /// The transaction that has last changed the node.
     pub(super) mzxid: i64,
-    /// When the node was last changed, by the server's clock.
+    /// The time of the node's last change, by the server's clock.
     pub(super) changed: ServerTime,
     /// The names of the node's children.
     pub(super) children: Vec<String>,
@@ -46,8 +46,8 @@ impl Snapshot {
         Self::node(own.record.clone(), own.version, children)
     }
 
-    /// A value that has this version. The node of a value is created with its first version, and each update changes
-    /// it once. So its version on the server follows.
+    /// A value that has this version. The create of the node stores the first version of the value, and each update
+    /// changes the node once. So the value's version determines the node's version.
     pub(super) fn of_value(version: u64, attempt: AttemptId) -> Self {
         let mut record = Record::new(State::Value, attempt);
         record.version = version;
@@ -67,7 +67,7 @@ impl Snapshot {
         }))
     }
 
-    /// What the table is given, and the time: not later than the server's.
+    /// The table's inputs, and a time that is not later than the server's time.
     pub(super) fn known(&self) -> (Known, ServerTime) {
         let (record, operation, now) = match self {
             Self::Absent => (Ok(None), Ok(None), ServerTime(0)),
@@ -87,12 +87,12 @@ impl Node {
         self.record.as_ref().ok()?.as_ref()
     }
 
-    /// Whether the attempt runs the operation, and its lease exists.
+    /// Whether the attempt runs the operation and its lease exists.
     pub(super) fn is_leased_to(&self, attempt: &AttemptId) -> bool {
         self.lease().is_some_and(|record| record.attempt == *attempt)
     }
 
-    /// Whether the operation runs, and its lease was not in the list that was read after the record.
+    /// Whether the operation runs, but its lease was not in the list that the client read after the record.
     pub(super) fn has_lapsed(&self) -> bool {
         self.lease().is_none() && self.record().is_some_and(|record| record.state == State::Running)
     }

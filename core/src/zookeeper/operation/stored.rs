@@ -1,16 +1,16 @@
-//! A record as ZooKeeper stores it: [`form`]'s bytes, in which some members are left out because the server has them.
+//! A record as ZooKeeper stores it: the bytes of [`form`], without the members that the server stores in other places.
 //!
-//! | member | where it is |
+//! | member | where it is stored |
 //! |---|---|
-//! | lease | a node of the attempt: while it exists, the lease lasts |
+//! | lease | a node of the attempt: the lease lasts while this node exists |
 //! | fence | the number of the transaction that last changed the record, unless the bytes have one. A claim's bytes have none, because its transaction has no number yet |
 //! | kept until | the time of the last change plus the retention; for a token that is not claimed, plus its life |
 //!
 //! **The life of a token.** A client does not know the server's time before it writes. So a claim of a token writes the
-//! end of the token's life into the record (`kept`). The server's answer has the time of the claim. If the claim came
-//! too late, the claimant reports an unknown token. The record names the end of the life. If it was changed after that
-//! end, every client treats it as if it did not exist: nothing has run under it. A claim that takes an operation over
-//! leaves the end out.
+//! end of the token's life into the record (`kept`). The server's reply contains the time of the claim. If the claim
+//! came too late, the claimant reports an unknown token. If the last change of a record is later than the end of life
+//! in it, every client treats the record as absent, because no operation has run with this claim. A claim that takes
+//! over an operation does not write the end of life.
 
 use alloc::vec::Vec;
 
@@ -21,8 +21,8 @@ use crate::{
 
 use super::super::wire::Stat;
 
-/// The record in a node. `lives` says whether an attempt's lease exists, and `lease` how long a lease may then last at
-/// least, in ms: the session's timeout.
+/// The record in a node. `lives` returns whether an attempt's lease exists. `lease` is the estimate of the lease's
+/// length in ms: the session's timeout.
 pub(super) fn read(
     bytes: &[u8],
     stat: &Stat,
@@ -54,15 +54,15 @@ pub(super) fn read(
     Ok(Some(record))
 }
 
-/// Hides the end of a running lease from a reader. [`read`] knows only that the lease lasts, and an operator who took its
-/// estimate for the end would free an operation that runs.
+/// Hides the end of a running lease from a reader. [`read`] only knows that the lease still lasts, and its `lease_end`
+/// is an estimate. An operator who relied on the estimate would free a running operation.
 pub(super) fn hide_lease_end(record: &mut Record) {
     if record.state == State::Running && record.lease_end > 0 {
         record.lease_end = Record::LEASE_OF_SESSION;
     }
 }
 
-/// The bytes of a record, or of no record. `claimed_by` is the moment until which a token had to be claimed.
+/// The bytes of a record, or of no record. `claimed_by` is the deadline for the claim of the token.
 pub(super) fn write(record: Option<&Record>, claimed_by: Option<u64>) -> Vec<u8> {
     form::encode(
         record
@@ -86,7 +86,7 @@ fn number(stat: &Stat) -> Fence {
     Fence(u64::try_from(stat.mzxid).unwrap_or_default())
 }
 
-/// When a node was last changed, by the server's clock.
+/// The time of a node's last change, by the server's clock.
 pub(super) fn changed(stat: &Stat) -> ServerTime {
     let millis = u64::try_from(stat.modified).unwrap_or_default();
     ServerTime(millis.saturating_mul(1000))

@@ -1,4 +1,4 @@
-//! What a decision of the table writes: one transaction.
+//! The transaction that writes a decision of the table.
 
 use alloc::{string::String, vec, vec::Vec};
 
@@ -38,12 +38,12 @@ pub(super) fn of(
     }
 }
 
-/// How many children one transaction deletes at most. With the longest names it is then below the limit of servers for a
-/// request, 1 MiB (`jute.maxbuffer`).
+/// The maximum of children that one transaction deletes. Even with the longest names, the transaction is then below the
+/// servers' limit for a request, 1 MiB (`jute.maxbuffer`).
 const MOST: usize = 128;
 
-/// The transaction that deletes some of a value's children, if there are too many for one: records of updates' ids. The
-/// value must not have changed. The node has the other children left.
+/// The transaction that deletes some of a value's children (records of updates' ids), if there are too many for one
+/// transaction. It checks that the value has not changed. `node` keeps the remaining children.
 pub(super) fn first_children(paths: &Paths, node: &mut Node) -> Option<Vec<Write>> {
     if node.children.len() <= MOST {
         return None;
@@ -64,13 +64,14 @@ const fn delete(path: String, version: Option<i32>) -> Write {
     Write::Delete { path, version }
 }
 
-/// The moment until which the token had to be claimed that this request claims.
+/// The deadline for the claim of a token, if this request claims one.
 pub(super) fn claimed_by(node: &Node, request: &Request) -> Option<u64> {
     let record = node.record().filter(|record| record.state == State::Issued)?;
     matches!(request.step, Step::Claim(_) | Step::Register(..)).then_some(record.kept_until)
 }
 
-/// The end of a claim that was written a moment ago, when its record got this version: the record is free again.
+/// The writes that undo a claim: they delete the lease, and mark the record, which got this version by the claim, as
+/// free.
 pub(super) fn undo_claim(paths: &Paths, attempt: &AttemptId, version: i32) -> Vec<Write> {
     let free = Write::Set {
         path: paths.record(),
@@ -80,7 +81,7 @@ pub(super) fn undo_claim(paths: &Paths, attempt: &AttemptId, version: i32) -> Ve
     vec![end_of(paths, attempt), free]
 }
 
-/// The end of the lease of an attempt.
+/// The write that ends the lease of an attempt.
 fn end_of(paths: &Paths, attempt: &AttemptId) -> Write {
     Write::Delete {
         path: paths.lease(attempt),
@@ -95,7 +96,7 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// The record is new.
+    /// The writes that create a new record.
     fn create(&self, record: &Record) -> Vec<Write> {
         let mut writes = vec![persistent(
             self.paths.record(),
@@ -113,7 +114,7 @@ impl Plan<'_> {
         let is_value = node.record().is_some_and(|known| known.state == State::Value);
         match record {
             Some(value) if value.state == State::Value && is_value => Some(self.update(node, value)),
-            // The version of a value's node counts its updates, so it begins anew.
+            // The version of a value's node counts the value's updates, so the value gets a new node.
             Some(value) if value.state == State::Value => {
                 let mut writes = self.delete(node)?;
                 writes.extend(self.create(value));
@@ -124,7 +125,8 @@ impl Plan<'_> {
         }
     }
 
-    /// The next version of a value. The mark proves that the node is still a value, and then its version says it all.
+    /// The writes of the next version of a value. The check of the mark proves that the node is still a value. Then the
+    /// version of the node is enough to detect every other change.
     fn update(&self, node: &Node, value: &Record) -> Vec<Write> {
         let mark = Write::Check {
             path: self.paths.child(VALUE),
@@ -135,8 +137,9 @@ impl Plan<'_> {
         [mark, value].into_iter().chain(operation).collect()
     }
 
-    /// The nodes of a value, or a record that is free. Its bucket must not have changed, because a later record may have
-    /// the same version. And it changes, so that no write that was decided before can hit a later record.
+    /// The writes that delete the nodes of a value, or a free record. They check that the bucket has not changed,
+    /// because a later record may have the same version. They also change the bucket, so that no write of another
+    /// client that was decided before can change a later record.
     fn delete(&self, node: &Node) -> Option<Vec<Write>> {
         let children = node
             .children
@@ -151,10 +154,10 @@ impl Plan<'_> {
         Some(children.chain([record, bucket]).collect())
     }
 
-    /// The record becomes another one, or free.
+    /// The writes that replace the record by another one, or mark it as free.
     fn replace(&self, node: &Node, record: Option<&Record>) -> Option<Vec<Write>> {
         let mut writes = match node.lease() {
-            // Only this attempt's own lease has this name, so nothing can be meant but this claim.
+            // Only this attempt's lease has this name, so the delete can only end this claim.
             Some(own) if own.attempt == self.request.attempt => vec![end_of(self.paths, &own.attempt)],
             leased => {
                 let path = self.paths.bucket();
@@ -180,7 +183,7 @@ impl Plan<'_> {
         }
     }
 
-    /// The lease of a claim.
+    /// The write that creates the lease of a claim.
     fn lease(&self, record: &Record) -> Option<Write> {
         let claims = matches!(self.request.step, Step::Claim(_));
         claims.then(|| Write::Create {
@@ -190,7 +193,8 @@ impl Plan<'_> {
         })
     }
 
-    /// The record of an update's id. One that is past its retention is replaced: the value's version guards it.
+    /// The write of the record of an update's id. It replaces an earlier record that is past its retention. The check
+    /// of the value's version protects this write.
     fn of_operation(&self, children: &[String]) -> Option<Write> {
         let Step::Update(update) = &self.request.step else {
             return None;
@@ -205,7 +209,7 @@ impl Plan<'_> {
         })
     }
 
-    /// The record as it is written. The fence of a claim is the number of its transaction.
+    /// The record without the fence of a claim, which is the number of the claim's transaction.
     fn unnumbered(&self, record: &Record) -> Record {
         let mut record = record.clone();
         if matches!(self.request.step, Step::Claim(_) | Step::Register(..)) {

@@ -1,4 +1,5 @@
-//! The inputs of a semaphore. Each half knows its own commands. The others concern the number of permits.
+//! The inputs of a semaphore. Each half (the permit and the place in the queue) knows its own commands. All other
+//! commands concern the number of permits.
 
 use crate::Cause;
 use crate::{CommandId, Event, Instant, Machine, Misuse, Outcome, Output, Refusal, Timer, io::sealed};
@@ -20,7 +21,7 @@ impl Machine for Semaphore {
         } else if self.count == Some(id) {
             self.counted(now, id, outcome)
         } else {
-            // Each half handles its own commands and ignores the other's.
+            // Each half handles its own commands and ignores those of the other half.
             let other = outcome.clone();
             self.permit(|permit| permit.handle_outcome(now, id, outcome))
                 .and(self.wait_queue(|wait_queue| wait_queue.handle_outcome(now, id, other)))
@@ -34,8 +35,8 @@ impl Machine for Semaphore {
         if session {
             self.count = None;
             self.out.purge_commands();
-            // The directories may have been deleted and created anew. That cannot happen at the head of the queue,
-            // because they contain a node then.
+            // The directories may have been deleted and created again. That cannot happen while this contender is first
+            // in the queue, because its node is then in the directory.
             if self.phase == Phase::Queueing || !self.number.is_ours() {
                 self.number.forget();
             }
@@ -71,7 +72,7 @@ impl Machine for Semaphore {
                 self.deferred.flush(&mut self.out);
             }
         }
-        // This stops the timer if it has expired. `drain_events` handles what has waited for it.
+        // This stops the timer if it has expired. `drain_events` then does the step that waited for the timer.
         self.out.expired(Timer::Retry, now);
         self.permit(|permit| permit.handle_timeout(now));
         self.wait_queue(|wait_queue| wait_queue.handle_timeout(now));
@@ -83,7 +84,7 @@ impl Machine for Semaphore {
             Output::Wait(wait) => wait,
             output => return output,
         };
-        // The permit's delete is sent before that of the place in the queue, so that the next contender in the queue
+        // The client deletes the permit's node before the node in the queue, so that the next contender in the queue
         // finds the permit free. The order is reversed while the number of permits is unknown, because the read of that
         // number is sent with the commands of the queue.
         let mut halves = [&mut self.permit, &mut self.wait_queue];

@@ -1,4 +1,4 @@
-//! A semaphore: a wait queue, and permits that its contenders take one after the other.
+//! A semaphore: a wait queue, and permits that the contenders of the queue take one after the other.
 //!
 //! ```text
 //!            acquire                first in the queue          permit taken
@@ -13,10 +13,10 @@
 //! specification.
 //!
 //! Both halves are contenders. One contends for a mutex, which is the wait queue. The other contends for a permit: the
-//! permits' directory may contain as many nodes as there are permits. Only the head of the queue creates a node there
-//! and watches the directory, so a released permit wakes one waiter. A waiter that leaves the queue blocks no other,
-//! because no contender waits for a permit by its index. Curator's `InterProcessSemaphoreV2` and Kazoo's `Semaphore`
-//! work in the same way.
+//! permits' directory may contain as many nodes as there are permits. Only the first contender of the queue creates a
+//! node there and watches the directory, so a released permit notifies one waiter. A waiter that leaves the queue
+//! blocks no other waiter, because no contender waits for a permit with a certain index. Curator's
+//! `InterProcessSemaphoreV2` and Kazoo's `Semaphore` work in the same way.
 
 mod inputs;
 mod nonblocking;
@@ -41,7 +41,7 @@ use super::{
 use nonblocking::Nonblocking;
 use number::Number;
 
-/// How long the client pauses when a server has not answered how many permits there are.
+/// How long the client pauses if the server has not answered the read of the number of permits.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// One contender for a permit.
@@ -55,22 +55,22 @@ pub struct Semaphore {
     number: Number,
     /// The directory of the permits.
     permits_directory: String,
-    /// The list that shows a try in the queue whether all permits are taken.
+    /// The list that a try in the queue has sent to find out whether all permits are taken.
     count: Option<CommandId>,
-    /// How long a try waits for the server's answers.
+    /// How long a try waits for the server's replies.
     answer_within: Duration,
     nonblocking: Option<Nonblocking>,
-    /// Whether a revocation request was received. It is reported once per grant.
+    /// Whether the contender has received a revocation request. It reports this once per grant.
     revocation_requested: bool,
-    /// The last event of an acquire or a grant, until the cleanup of both halves is done.
+    /// The last event of an acquire or a grant, which the contender reports when the cleanup of both halves is done.
     deferred: Deferred,
-    /// Whether a server has shown the contender's place. If none has, the end of the acquire's timeout is reported as
-    /// an unreachable server.
+    /// Whether a reply has shown the contender's place in the queue. If none has, and the acquire's timeout expires,
+    /// the contender reports an unreachable server.
     was_queued: bool,
     grace: Grace,
 }
 
-/// The state: `states.rs` describes each.
+/// The state: `states.rs` describes each state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
@@ -82,7 +82,7 @@ enum Phase {
 }
 
 impl Semaphore {
-    /// A contender that has no acquire yet. The role of `settings` is [`Role::Permit`].
+    /// A contender without an acquire. The role of `settings` is [`Role::Permit`].
     #[must_use]
     pub fn new(settings: ContenderSettings, contender: ContenderId, seed: u64) -> Self {
         let path = settings.directory.clone();
@@ -149,7 +149,7 @@ impl Semaphore {
         Ok(())
     }
 
-    /// Whether the contender holds nothing, waits for nothing, and has nothing left to clean up.
+    /// Whether the contender holds no permit, waits for nothing, and has nothing to clean up.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
@@ -162,7 +162,7 @@ impl Semaphore {
     fn acquire(&mut self, now: Instant, acquire_timeout: AcquireTimeout) {
         self.was_queued = false;
         self.grace = Grace::UNUSED;
-        // The timeout of the whole acquire is counted here, once.
+        // This timer is for the whole acquire, so it starts here, once.
         self.out
             .set_acquire_timeout(now, acquire_timeout, self.answer_within);
         let limit = self
@@ -183,8 +183,8 @@ impl Semaphore {
         self.go_to(Phase::Queueing);
         self.revocation_requested = false;
         self.number.forget();
-        // The half is idle, so it accepts the intent. A try waits in the queue, too: the contenders before it may be
-        // about to take their permits.
+        // The half is idle, so it accepts the intent. A try waits in the queue, too, because the contenders before it
+        // may take their permits within a short time.
         let _accepted =
             self.wait_queue(|wait_queue| wait_queue.intent(now, Intent::Acquire(AcquireTimeout::Forever)));
         self.ask_number();
@@ -198,8 +198,8 @@ impl Semaphore {
         self.permit.with_command_ids(&mut self.out, put)
     }
 
-    /// Ends an acquire that has failed. The refusal is reported after the cleanup of both halves, if the server can be
-    /// expected to answer.
+    /// Ends an acquire that has failed. The contender reports the refusal after the cleanup of both halves, or at once
+    /// if it cannot expect the server to answer soon.
     fn refuse(&mut self, now: Instant, reason: Refusal, cause: Cause) {
         self.deferred.refuse(now, reason, cause, &mut self.out);
         self.leave(now);
@@ -216,13 +216,13 @@ impl Semaphore {
         self.withdraw(now);
     }
 
-    /// Gives back everything that the two halves hold or wait for.
+    /// Releases what the two halves hold, and cancels what they wait for.
     fn withdraw(&mut self, now: Instant) {
         self.permit(|permit| permit.give_up(now));
         self.wait_queue(|wait_queue| wait_queue.give_up(now));
     }
 
-    /// Handles the events of the two halves, until there are none left.
+    /// Handles the events of the two halves until none is left.
     fn drain_events(&mut self, now: Instant) {
         loop {
             let (wait_queue, permit) = (
@@ -244,7 +244,8 @@ impl Semaphore {
             Phase::Restarting if at_rest && self.out.at(Timer::Retry).is_none() => {
                 match self.complaint() {
                     None => self.queue(now),
-                    // The node stays before any new place of this contender, and would block it without end.
+                    // The server refuses to delete a node. It would stay ahead of every new place of this contender,
+                    // and block it without end.
                     Some((reason, cause)) => self.refuse(now, reason, cause),
                 }
                 self.drain_events(now);
@@ -272,7 +273,7 @@ impl Semaphore {
                 self.out.event(event);
             }
             (Phase::Queueing, Event::Refused { reason, cause }) => self.refuse(now, reason, cause),
-            // The next contender in the queue may take permits now. This one may not, until it is at the head again.
+            // The next contender in the queue may take permits now. This one may not, until it is first again.
             (Phase::Taking, Event::Lost { .. }) => self.restart(now),
             (Phase::Taking, Event::RevokeRequested) => self.revocation_requested = true,
             _ => {}
@@ -286,8 +287,8 @@ impl Semaphore {
 
     fn on_permit_event(&mut self, now: Instant, event: Event) {
         match (self.phase, event) {
-            // The server may have another number of permits. A permit that was taken before the numbers were compared
-            // does not count.
+            // The semaphore on the server may have another number of permits. So the contender gives up a permit that
+            // it took before it has compared the numbers.
             (Phase::Taking, Event::Acquired { .. }) if !self.number.is_ours() => {
                 self.out.set_after(Timer::Retry, now, PAUSE);
                 self.restart(now);
@@ -321,7 +322,7 @@ impl Semaphore {
         }
     }
 
-    /// Takes a permit, at the head of the queue.
+    /// This contender is first in the queue: takes a permit.
     fn take(&mut self, now: Instant) {
         self.was_queued = true;
         self.count = None;

@@ -1,5 +1,5 @@
-//! A try that is not first in the queue. It waits only for contenders that are about to take their permits, and only as
-//! long as that takes.
+//! A try that is not first in the queue. It waits only while earlier contenders take free permits, and only for a short
+//! time.
 
 use core::time::Duration;
 
@@ -8,20 +8,20 @@ use crate::{Cause, CommandId, Instant, Misuse, Outcome, Refusal, Timer};
 use super::super::wire::{Answer, Reply, Request};
 use super::Semaphore;
 
-/// A healthy contender takes its permit and leaves the queue within two round trips of its own. Its client may be
-/// slower than this one by this factor.
+/// How much longer than this client's round trip the earlier contenders may take, as a factor. A healthy contender
+/// takes its permit and leaves the queue within two of its own round trips, and its client may be slower than this one.
 const FLIGHTS: u32 = 4;
 
-/// The least time that the earlier contenders get, however fast this client's round trip was.
+/// The minimum of the time that the earlier contenders get, even if this client's round trip was faster.
 const LEAST: Duration = Duration::from_millis(50);
 
 /// The times of a try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Nonblocking {
     began: Instant,
-    /// How long this client's own round trip into the queue has taken.
+    /// How long this client's round trip to enter the queue took.
     flight: Option<Duration>,
-    /// When the server must have answered everything.
+    /// The deadline for the server's replies.
     until: Instant,
 }
 
@@ -46,8 +46,8 @@ impl Semaphore {
         self.count = Some(self.out.command(Request::Children { path, watch }, None));
     }
 
-    /// Permits are free. The earlier contenders take theirs in a short time, unless the process of one of them is
-    /// paused or dead. Such a process blocks the permits for all others, and a try does not wait for that.
+    /// Permits are free. The earlier contenders take their permits in a short time, unless the process of one of them
+    /// is paused or dead. Such a process blocks all contenders behind it, and a try does not wait for it.
     fn try_on(&mut self, now: Instant) {
         if let Some(nonblocking) = self.nonblocking {
             let flight = nonblocking.flight.unwrap_or_default();
@@ -56,8 +56,8 @@ impl Semaphore {
         }
     }
 
-    /// The acquire is at the head of the queue. If it is a try, only the server's answers are missing now. Returns
-    /// whether it is a try.
+    /// The contender is first in the queue. If the acquire is a try, it now waits only for the server's replies.
+    /// Returns whether it is a try.
     pub(super) fn try_at_the_head(&mut self) -> bool {
         if let Some(nonblocking) = self.nonblocking {
             // A missing proof may have extended the timeout (`grace`).
@@ -87,8 +87,8 @@ impl Semaphore {
                 }
                 self.refuse(now, Refusal::NotAvailable, Cause::command(id));
             }
-            // No permit was ever taken, or the number of taken permits is unknown. In both cases the queue decides in
-            // time.
+            // No permit was ever taken, or the client does not know how many permits are taken. In both cases the try
+            // stays in the queue until its timeout.
             Outcome::Reply(Reply {
                 answer: Answer::Error(_),
                 ..

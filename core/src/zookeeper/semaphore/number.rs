@@ -1,9 +1,9 @@
-//! The number of permits. All contenders of a semaphore have to use the same number. The first one writes it, as in
-//! Kazoo.
+//! The number of permits. All contenders of a semaphore have to use the same number. The first contender writes it, as
+//! in Kazoo.
 //!
-//! The client reads the number in the round trip that joins the queue, so a contender with another number is refused at
-//! once. If the number was not written yet, or no answer came, the client reads it again at the head of the queue. Only
-//! the head of the queue writes it.
+//! The client reads the number in the round trip in which it enters the queue, so an acquire with another number fails
+//! at once. If the number was not written yet, or the client got no reply, the client reads it again when it is first
+//! in the queue. Only the first contender of the queue writes the number.
 
 use alloc::string::String;
 
@@ -20,7 +20,7 @@ use super::{
     Phase, Semaphore,
 };
 
-/// This contender's number of permits, and what is known of the number on the server.
+/// This contender's number of permits, and the client's knowledge of the number on the server.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Number {
     permits: u32,
@@ -34,10 +34,10 @@ enum Known {
     Nothing,
     /// The client is reading the number.
     Asked(CommandId),
-    /// No contender has written the number, and no other one can do so now. This contender writes it as soon as the
-    /// node exists.
+    /// No contender has written the number, and no other contender can do so now. This contender writes it as soon as
+    /// the node exists.
     Unwritten,
-    /// The number is the same as this contender's. Or the data are no number, and so do not concern semaphores.
+    /// The number is the same as this contender's. Or the data are not a number, so they do not belong to a semaphore.
     Ours,
 }
 
@@ -62,15 +62,16 @@ impl Number {
         self.known == Known::Asked(id)
     }
 
-    /// Whether the server is known to have no other number.
+    /// Whether the client knows that the server has no other number.
     pub(super) const fn is_ours(&self) -> bool {
         matches!(self.known, Known::Unwritten | Known::Ours)
     }
 }
 
 impl Semaphore {
-    /// Reads the number, unless it is known or being read. The read is sent after the create of the node in the queue,
-    /// so its server is up to date with that create. It is sent before the create of the permit.
+    /// Reads the number, unless the client knows it or reads it already. The client sends the read after the create of
+    /// the node in the queue, so the server's data are at least as new as that create. It sends the read before the
+    /// create of the permit.
     pub(super) fn ask_number(&mut self) {
         let asks = self.wait_queue.is_connected() && matches!(self.phase, Phase::Queueing | Phase::Taking);
         if asks && self.number.known == Known::Nothing {
@@ -90,12 +91,13 @@ impl Semaphore {
         if self.number.known == Known::Unwritten {
             self.number.known = Known::Ours;
             let (path, data) = (self.number.path.clone(), decimal(self.number.permits).into());
-            // A failure does no harm: a later contender writes the number.
+            // A failure does no harm, because a later contender writes the number.
             self.out.command(Request::Set { path, data }, None);
         }
     }
 
-    /// Compares the number on the server with this contender's. Data that are no number belong to another program.
+    /// Compares the number on the server with this contender's number. Data that are not a number belong to another
+    /// program.
     pub(super) fn compare(
         &mut self,
         now: Instant,
@@ -124,9 +126,9 @@ impl Semaphore {
             }
         };
         if written.is_empty() {
-            // A contender that is not first in the queue may be behind one that is about to write the number. A
-            // contender that is first when the answer comes was also first when the server read the number: a server
-            // sends all answers and events in order.
+            // If this contender is not first in the queue, an earlier one may write the number soon. If this contender
+            // is first when the reply arrives, it was also first when the server read the number, because a server
+            // sends all replies and events in order.
             if self.phase == Phase::Taking {
                 self.number.known = Known::Unwritten;
             }

@@ -1,24 +1,24 @@
-//! The states of a semaphore's contender, and which may follow which.
+//! The states and transitions of a semaphore's contender.
 
 use State::{Held, Idle, Leaving, Queueing, Restarting, Taking};
 
 use super::{Phase, Semaphore};
 use crate::states::{self, Observer};
 
-/// Where a semaphore's contender is. It waits in [`Queueing`], [`Taking`] and [`Restarting`].
+/// The state of a semaphore's contender. It waits for a permit in [`Queueing`], [`Taking`] and [`Restarting`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It holds nothing and waits for nothing. The application's next acquire begins an attempt.
+    /// The contender holds no permit and waits for nothing. The application's next acquire begins an attempt.
     Idle,
-    /// It is in the queue, and awaits its head.
+    /// The contender is in the queue, and waits until it is first.
     Queueing,
-    /// It is at the head of the queue, and awaits a permit.
+    /// The contender is first in the queue, and waits for a permit.
     Taking,
-    /// It has lost its place, and awaits that both halves have given back all they had.
+    /// The contender has lost its place, and waits until both halves have deleted their nodes.
     Restarting,
-    /// It holds a permit, until a release or a loss. It has left the queue.
+    /// The contender holds a permit, until a release or a loss. It has left the queue.
     Held,
-    /// It awaits that both halves have given back all they had.
+    /// The contender waits until both halves have deleted their nodes.
     Leaving,
 }
 

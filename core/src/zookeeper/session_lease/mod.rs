@@ -1,31 +1,33 @@
-//! The session lease: one series of probes proves a session for all machines of a hub. [`proof`] has the argument.
+//! The session lease: the hub sends a series of probes, and their replies prove the session for all machines of the
+//! hub. [`proof`] explains why.
 //!
-//! The hub sends a second probe in every third of the timeout, and right behind its answer the confirming probe, which
-//! is also the next first probe. The second probe is a check if the last check is a third of the timeout old and a
-//! machine holds a lock or may soon hold one. All other probes are syncs. So a session costs at most one proposal in a
-//! third of its timeout, and none while no machine contends. A grant is valid until the latest proved time + timeout −
-//! drift − margin.
+//! There are first, second and confirming probes. The hub sends a second probe in every third of the timeout. Directly
+//! after the reply it sends the confirming probe, which is also the next first probe. The second probe is a check if
+//! the last check is a third of the timeout old and a machine holds a lock or may soon hold one. All other probes are
+//! syncs. So a session costs at most one proposal in a third of its timeout, and none while no machine contends. A
+//! grant is valid until the latest proved time + timeout − drift − margin.
 //!
-//! **Two timeouts.** A reconnect can negotiate another timeout, as after a change of the servers' limits. The leader
-//! behind the connection counts the negotiated one, and a later leader the one with which the session was created. So
-//! all pauses follow the shorter one.
+//! **Two timeouts.** A reconnect can negotiate another timeout, for example after a change of the servers' limits. The
+//! leader of the present connection counts with the negotiated timeout. A later leader counts with the timeout with
+//! which the session was created. So the shorter timeout determines all pauses.
 //!
 //! `states.rs` has the table of the states and transitions, which is the specification.
 //!
-//! **Silent servers.** A server can fall silent without closing its connections: its machine has lost power, or a
-//! firewall drops packets. When a probe has no answer after an eighth of the timeout, the hub asks the driver for
-//! another connection in the same session. This keeps the grant. At the probe's start the last proved moment is two
-//! thirds of the timeout old, so a third is left, less drift and margin. An eighth passes before the probe is overdue.
-//! A twelfth is left for one server that does not answer the handshake either
+//! **Servers that stop answering.** A server can stop answering without closing its connections: its machine has lost
+//! power, or a firewall drops packets. When a probe has no reply after an eighth of the timeout, the hub requests from
+//! the driver another connection in the same session. This saves the grant. At the probe's start the last proved moment
+//! is two thirds of the timeout old, so a third remains, less drift and margin. An eighth passes before the probe is
+//! overdue. A twelfth remains for one server that does not answer the handshake either
 //! ([`handshake_timeout`](super::handshake_timeout)), and a tenth for the next server. On a new connection the leader
-//! counts anew from the attempt to connect, and two checks prove that it leads.
+//! restarts its count at the attempt to connect, and two checks prove that it leads.
 //!
-//! The hub gives the next unanswered probe twice the time. For the third one it asks for no connection, because a busy
-//! server would get even more work. An answer within an eighth resets this, except the first answer to a check
-//! after a move to another connection. If every answer reset it, the hub would reconnect again and again, and no acquire
-//! would end, in two cases (both measured): the server needs longer than an eighth for each answer; or it answers the
-//! first check at once, and the second one only after it has sent the lists of thousands of waiters. If the leader itself falls silent, the grant is lost all the same: the leader's
-//! followers answer no probe until they have elected another leader, which takes them `syncLimit` ticks.
+//! The next probe without a reply gets twice the time. For the third one the hub requests no connection, because this
+//! would give a busy server even more work. A reply within an eighth resets this count, except the first reply to a
+//! check after a move to another connection. If every reply reset it, the hub would reconnect again and again, and no
+//! acquire would end, in two cases (both measured): the server needs longer than an eighth for each reply; or it
+//! answers the first check at once, and the second one only after it has sent the lists of thousands of waiters. If the
+//! leader itself stops answering, the grant is lost in spite of a reconnect: the leader's followers answer no probe
+//! until they have elected another leader, which takes them `syncLimit` ticks.
 
 mod proof;
 #[cfg(feature = "states")]
@@ -46,38 +48,39 @@ use super::{
 };
 use proof::{Follow, Proof};
 
-/// Keeps one session proved.
+/// Proves one session, again and again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SessionLease {
     out: Outbox<Request>,
     jitter: Jitter,
     session: Option<(SessionId, Timeouts)>,
     connected: bool,
-    /// The last notice of the session, if no other one will follow.
+    /// The last notice of the session, if no notice follows it.
     ended: Option<Notice>,
     /// When the driver began to make a new session.
     began: Option<Instant>,
     proof: Proof,
-    /// The start of the last check: the next one comes a third of the timeout later.
+    /// The start of the last check: the next check comes a third of the timeout later.
     checked: Option<Instant>,
     /// Whether a machine holds a lock, or may soon hold one.
     wanted: bool,
     under_way: Option<Probe>,
-    /// Whether another probe has to follow as soon as the one under way has been answered.
+    /// Whether another probe has to follow as soon as the server has answered the probe in flight.
     again: bool,
     failures: u32,
     #[cfg(feature = "states")]
     trail: crate::states::Trail<states::State>,
-    /// How many probes were overdue since an answer has reset this: see [`answered`](Self::answered).
+    /// How many probes were overdue since a reply last reset this number: see [`answered`](Self::answered).
     overdue: u32,
 }
 
 /// The timeouts of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Timeouts {
-    /// A new leader begins to count with it. Of a session that the program gave, it is the first that is known.
+    /// The timeout of the session's creation. A new leader counts with it. If the program made the session, it is the
+    /// first timeout that the hub knows.
     created: Duration,
-    /// The leader behind the present connection counts with it.
+    /// The timeout of the present connection. The connection's leader counts with it.
     negotiated: Duration,
 }
 
@@ -94,12 +97,12 @@ impl Timeouts {
     }
 }
 
-/// A probe that has not been answered.
+/// A probe in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Probe {
     id: CommandId,
     start: Instant,
-    /// Whether a quorum has to acknowledge it.
+    /// Whether a quorum has to acknowledge the probe.
     check: bool,
 }
 
@@ -132,8 +135,8 @@ impl SessionLease {
         self.out.poll()
     }
 
-    /// The notices that show the session's present state to a new machine. If the session has just moved to this
-    /// connection, the machine also learns of the move: an answer may be that of a request from before it.
+    /// The notices that report the session's present state to a new machine. If the session has just moved to this
+    /// connection, they also report the move, because a reply may belong to a request from before it.
     pub(crate) fn present(&self) -> [Option<Notice>; 3] {
         let seen = |state| {
             self.session.map(|(session, timeouts)| Notice::Session {
@@ -155,7 +158,7 @@ impl SessionLease {
         ]
     }
 
-    /// Sends a probe now, or right after the one under way.
+    /// Sends a probe now, or directly after the reply to the probe in flight.
     pub(crate) fn confirm(&mut self, now: Instant) {
         if !self.connected {
             return;
@@ -201,7 +204,7 @@ impl SessionLease {
         least.unwrap_or(LEAST)
     }
 
-    /// When a probe that was sent at `start` is overdue, if `before` others were overdue before it.
+    /// When a probe that was sent at `start` is overdue, if `before` earlier probes in a row were overdue.
     fn overdue_at(&self, start: Instant, before: u32) -> Instant {
         let first = self.timeout().checked_div(OVERDUE_PARTS).unwrap_or_default();
         start.plus(first.saturating_mul(before.saturating_add(1)))
@@ -222,9 +225,9 @@ impl SessionLease {
         };
         let mut misuse = Ok(None);
         let answered = match outcome {
-            // The probe under way was sent in this session: no driver sends a command in a later session than the one
-            // in which it was given, and a change of the session forgets the probe. So this comparison is a second
-            // safeguard, against drivers that mix up two sessions.
+            // The driver sent this probe in the present session: no driver sends a command in a later session than the
+            // one in which it got the command, and the hub forgets the probe when the session changes. So this
+            // comparison is a second safeguard, against drivers that confuse two sessions.
             Outcome::Reply(reply) if reply.session == session => match reply.answer {
                 Answer::Done if !probe.check => true,
                 answer @ (Answer::Children(_) | Answer::Error(_)) if probe.check => {
@@ -269,11 +272,12 @@ impl SessionLease {
         } else {
             self.out.set(Timer::Renew, self.proof.next(probe.start, timeouts));
         }
-        // The confirming probe follows at once, and its answer proves more.
+        // The confirming probe follows at once, and its reply proves more.
         self.confirmed().filter(|_| !confirming)
     }
 
-    /// Handles a notice of the session. Returns the timeout for the machines: no leader ends the session sooner.
+    /// Handles a notice of the session. Returns the timeout for the machines: no leader ends the session before this
+    /// time.
     pub(crate) fn handle_session(
         &mut self,
         now: Instant,
@@ -334,8 +338,8 @@ impl SessionLease {
                 self.overdue = self.overdue.saturating_add(1);
                 self.out.set(Timer::Renew, lease::renew_at(start, self.timeout()));
             }
-            // The driver cannot make another connection if the program made this one. Real servers have taken ten
-            // seconds for an answer.
+            // The driver cannot make another connection if the program made this one. So the hub sends another probe.
+            // (Real servers have taken ten seconds for a reply.)
             _ => {
                 self.under_way = None;
                 self.confirm(now);
@@ -357,7 +361,7 @@ impl SessionLease {
         self.out.purge_commands();
     }
 
-    /// Until when a grant is valid. `None` while nothing is proved.
+    /// The notice of the end of a grant's validity. `None` while nothing is proved.
     pub(crate) fn confirmed(&self) -> Option<Notice> {
         let (session, _) = self.session?;
         let valid_until = self.proof.valid_until()?;
@@ -365,8 +369,8 @@ impl SessionLease {
     }
 }
 
-/// The shortest timeout that the hub calculates with. With a shorter one, which no server would agree to, probes would
-/// follow each other without a pause.
+/// The shortest timeout with which the hub calculates. With a shorter one, to which no server would agree, the hub
+/// would send probes without a pause.
 const LEAST: Duration = Duration::from_millis(30);
 
 /// A probe is overdue after this part of the timeout.

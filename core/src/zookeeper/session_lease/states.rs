@@ -1,20 +1,21 @@
-//! The states of the session lease, and which may follow which.
+//! The states and transitions of the session lease.
 
 use State::{Absent, Away, Probing, Resting};
 
 use super::SessionLease;
 use crate::states::{self, Observer};
 
-/// Where the session lease is after an input.
+/// The state of the session lease after an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// There is no session. It awaits one.
+    /// There is no session. The session lease waits for one.
     Absent,
-    /// The session has no connection. It awaits one, or the session's end.
+    /// The session has no connection. The session lease waits for one, or for the session's end.
     Away,
-    /// A probe is under way. It awaits the answer, or the moment at which the answer is overdue.
+    /// A probe is in flight. The session lease waits for the reply, or for the moment at which the reply is overdue.
     Probing,
-    /// The last probe is answered, or has failed. It awaits the time of the next one.
+    /// The server has answered the last probe, or the probe has failed. The session lease waits until the next probe is
+    /// due.
     Resting,
 }
 

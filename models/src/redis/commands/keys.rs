@@ -53,7 +53,7 @@ pub(super) fn ttl(keys: &mut Keyspace, now: Moment, arguments: &[Vec<u8>]) -> An
     Ok(Resp::Int(left.unwrap_or_else(|none| none)))
 }
 
-/// The time to live in milliseconds. The error is the server's answer for a key without an expiry time (-1) or for a
+/// The time to live in milliseconds. The error is the server's reply for a key without an expiry time (-1) or for a
 /// missing key (-2).
 fn left(keys: &Keyspace, now: Moment, key: &[u8]) -> Result<i64, i64> {
     let entry = keys.entry(key).ok_or(-2_i64)?;
@@ -138,7 +138,7 @@ impl Condition {
         Ok(condition)
     }
 
-    /// A key without an expiry time counts as expiring later than any other.
+    /// A key without an expiry time counts as a key that expires later than all others.
     fn allows(&self, old: Option<i64>, new: i64) -> bool {
         !(self.nx && old.is_some()
             || self.xx && old.is_none()
@@ -171,7 +171,7 @@ pub(super) fn flush_all(keys: &mut Keyspace, _: Moment, arguments: &[Vec<u8>]) -
     Ok(Resp::ok())
 }
 
-/// The answer for a hash's fields or values.
+/// The reply with a hash's fields or values.
 pub(super) fn bulks<'a>(items: impl Iterator<Item = &'a Vec<u8>>) -> Resp {
     let mut all = vec![];
     all.extend(items.cloned().map(Resp::Bulk));

@@ -1,4 +1,4 @@
-/* The commands by the names of the protocol, and their answers. */
+/* The protocol's commands by name, and their answers. */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -87,7 +87,7 @@ static int oldest_first(const void *one, const void *other) {
     return ((*left)->fence > (*right)->fence) - ((*left)->fence < (*right)->fence);
 }
 
-/* The header promises no order: here they come by their fences, as in the other languages. */
+/* The header promises no order. This function sorts by fence, the order of the other languages. */
 static const fencepost_contender *sorted(const fencepost_contenders *all, size_t at) {
     size_t count = fencepost_contenders_count(all);
     const fencepost_contender **list = calloc(count + 1, sizeof *list), *found = NULL;

@@ -1,4 +1,4 @@
-/* Does to the C client what its input says: the protocol is in ../../README.md. */
+/* Runs the commands of its input with the C client: the protocol is in ../../README.md. */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Each command has a thread: it may wait. */
+/* Each command has a thread, because it may wait. */
 static void *run(void *given) {
     command *order = given;
     carry_out(order);

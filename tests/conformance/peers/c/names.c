@@ -1,4 +1,4 @@
-/* What has a name, and when it may be freed. */
+/* The objects by name, and when they may be freed. */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -118,11 +118,11 @@ fencepost_result names_reset(void) {
             result = closed;
     }
     pthread_mutex_lock(&guard);
-    /* The reset is one of them. */
+    /* The reset itself is one of the running commands. */
     while (under_way > 1)
         pthread_cond_wait(&ended, &guard);
     pthread_mutex_unlock(&guard);
-    /* Clients last. */
+    /* Frees the clients last. */
     for (int clients = 0; clients <= 1; clients += 1) {
         for (const named *one = all; one != NULL; one = one->next) {
             if ((one->of == CLIENT) == clients)

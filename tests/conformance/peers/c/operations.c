@@ -124,7 +124,7 @@ static void say_claim_replayed(const command *order, const fencepost_grant *clai
         say_result(order, result);
 }
 
-/* Straight after the refusal. */
+/* Call this directly after the refused call, because it reads the last retry_after. */
 static void say_in_progress(const command *order) {
     int64_t left = fencepost_retry_after();
     if (left < 0)
@@ -183,7 +183,7 @@ static void say_record(const command *order, const char *answer, const fencepost
     free(result);
 }
 
-/* What a step has come to; its record is the caller's. */
+/* Prints the result of a step. The caller owns the record. */
 static void say_step(const command *order, fencepost_result result, const fencepost_record *record) {
     bool replayed = result == FENCEPOST_REPLAYED;
     if (is(order, "update") && record != NULL && (replayed || result == FENCEPOST_OK))
@@ -239,7 +239,7 @@ bool does_operation(const command *order) {
         say_step(order, result, record);
     } else if (is(order, "record")) {
         fencepost_result result = fencepost_look(scope, key, &record);
-        /* Before the answer: the next command may need it. */
+        /* Before the answer is printed, because the next command may need the record. */
         if (record != NULL)
             name_give(RECORD, key, record);
         say_step(order, result, record);

@@ -1,4 +1,4 @@
-/* What the parts of the peer in C have in common: the protocol is in ../../README.md. */
+/* The common header of the peer in C: the protocol is in ../../README.md. */
 #ifndef PEER_H
 #define PEER_H
 
@@ -8,7 +8,7 @@
 
 enum { TEXT = 4096, WORDS = 12 };
 
-/* A command: its number, verb and words; those with an equals sign are options. */
+/* A command: its number, verb and words; words with an equals sign are options. */
 typedef struct command {
     char text[TEXT];
     const char *number, *verb;
@@ -16,7 +16,7 @@ typedef struct command {
     int count, option_count;
 } command;
 
-/* What a name may stand for. */
+/* The types of named objects. */
 typedef enum type { CLIENT, LOCK, ATTEMPT, GRANT, FOUND, SCOPE, TAG, RECORD, TYPES } type;
 
 /* words.c */
@@ -25,16 +25,16 @@ bool parse(command *order);
 char *unquote(char *word);
 /* The value of an option; NULL if it was not given. */
 char *option(const command *order, const char *name);
-/* A lock as a command asks for it: NAME CLIENT KIND PATH OPTIONS. */
+/* Opens the lock of a command: NAME CLIENT KIND PATH OPTIONS. */
 fencepost_result lock_open(const command *order, fencepost_client *client, fencepost_lock **lock);
 
-/* names.c: what has a name. A name that is given again stands for the new object; the old one stays until the reset. */
+/* names.c: the objects by name. A second object with the same name hides the first, which stays until the reset. */
 void name_give(type of, const char *name, void *object);
-/* NULL if nothing has this name. */
+/* The newest object with this name; NULL if there is none. */
 void *name_find(type of, const char *name);
-/* The newest object of this name, which the caller frees. */
+/* Removes the newest object with this name, which the caller frees. */
 void *name_take(type of, const char *name);
-/* Closes all clients, waits until no other command is under way, and frees everything. */
+/* Closes all clients, waits until no other command runs, and frees everything. */
 fencepost_result names_reset(void);
 void command_begins(void);
 void command_ends(void);
@@ -42,15 +42,15 @@ void command_ends(void);
 /* commands.c */
 void say(const char *number, const char *answer, const char *format, ...);
 void say_result(const command *order, fencepost_result result);
-/* Begins an acquire, in the order of the input; whether there is more to do. */
+/* Begins an acquire, in the order of the input. Returns whether the command needs carry_out. */
 bool begin(const command *order);
-/* Does a command that was begun, and says what has come of it. */
+/* Runs a command after begin, and prints its answer. */
 void carry_out(const command *order);
 
 /* operations.c */
 fencepost_result claim_start(const command *order, fencepost_attempt **attempt);
 void finish_claim(const command *order);
-/* Does another command on operations, if it is one. */
+/* Runs another command on operations. Returns whether it was one. */
 bool does_operation(const command *order);
 
 /* work.c */

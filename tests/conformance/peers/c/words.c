@@ -66,7 +66,7 @@ static char *text(const command *order, const char *name) {
     return value == NULL ? NULL : unquote(value);
 }
 
-/* In the structure zero means that an option was not given: these functions take zero as a value. */
+/* A zero in the structure means that an option is not set; these functions accept zero as a value. */
 static fencepost_result set_durations(const command *order, fencepost_lock *lock) {
     fencepost_result result = FENCEPOST_OK;
     if (option(order, "ttl") != NULL)

@@ -1,4 +1,4 @@
-/* What claims are for: effects in a file, and many keys that the peer claims as fast as it can. */
+/* Work under claims: effects in a file, and many keys that the peer claims as fast as it can. */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -25,7 +25,7 @@ typedef struct job {
     fencepost_result failed;
 } job;
 
-/* Appends a line as one piece, also beside other processes. */
+/* Appends a line in one write, so that lines of other processes do not mix with it. */
 static void append(const char *path, const char *format, ...) {
     char line[LINE];
     va_list arguments;
@@ -46,7 +46,7 @@ void effect(const char *path, const char *key, const fencepost_grant *claim) {
         fencepost_claim_takeovers(claim));
 }
 
-/* Claims a key, runs its operation unless another worker has, and writes down the result. */
+/* Claims a key, runs its operation unless another worker has, and appends the result to the file. */
 static fencepost_result once(job *all, const char *key, bool *ran) {
     char own[LINE];
     const void *bytes = NULL;

@@ -6,7 +6,7 @@ use fencepost::{Client, Layout, Lock, LockOptions};
 
 use crate::peer::Failed;
 
-/// What is to be done, and with what.
+/// A command's number, verb, words and options.
 pub(crate) struct Command {
     pub(crate) number: String,
     pub(crate) verb: String,
@@ -59,7 +59,7 @@ impl Command {
             .map(Duration::from_millis))
     }
 
-    /// The lock that it asks for.
+    /// The lock that the command describes.
     pub(crate) fn lock(&self, client: &Client) -> Result<Lock, Failed> {
         let (kind, quoted) = (self.word(2)?, self.word(3)?);
         let (name, options) = (unquoted(quoted), self.lock_options()?);

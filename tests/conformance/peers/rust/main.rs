@@ -1,4 +1,4 @@
-//! Does to the Rust client what its input says: the protocol is in ../../README.md.
+//! Runs the commands of its input with the Rust client: the protocol is in ../../README.md.
 
 mod command;
 mod operations;

@@ -1,4 +1,4 @@
-//! Operations: scopes, claims and records, by the names that the commands give them.
+//! Operations: scopes, claims and records, by their names in the commands.
 
 use std::{
     collections::BTreeMap,
@@ -22,24 +22,24 @@ use crate::{
 #[derive(Clone)]
 struct Scope {
     operations: Idempotency,
-    /// What the results are.
+    /// The tag of the scope's results.
     tag: String,
 }
 
 #[derive(Default)]
 struct State {
     scopes: BTreeMap<String, Scope>,
-    /// With the tag of their results.
+    /// The claims, with the tag of their results.
     claims: BTreeMap<String, (Arc<Claim>, String)>,
     records: BTreeMap<String, Record>,
 }
 
-/// What all commands share.
+/// The state that all commands share.
 #[derive(Default)]
 pub(crate) struct Operations(Mutex<State>);
 
 impl Operations {
-    /// The claim of this name.
+    /// The claim with this name.
     pub(crate) fn claim(&self, name: &str) -> Option<Arc<Claim>> {
         self.state().claims.get(name).map(|(claim, _)| Arc::clone(claim))
     }
@@ -113,7 +113,7 @@ impl Operations {
         })
     }
 
-    /// Does all else.
+    /// Runs any other command.
     pub(crate) async fn run(&self, command: &Command) -> Result<Value, Failed> {
         let name = command.word(0)?;
         match command.verb.as_str() {
@@ -143,7 +143,7 @@ impl Operations {
         Ok(json!({"answer": "ok"}))
     }
 
-    /// Does a single step.
+    /// Runs a single step.
     async fn step(&self, command: &Command, scope: &Scope) -> Result<Value, Failed> {
         let (key, operations) = (command.text(1)?, &scope.operations);
         match command.verb.as_str() {
@@ -215,7 +215,7 @@ impl fmt::Display for Declined {
     }
 }
 
-/// Runs an operation once. It returns, or fails in a way that says what has happened.
+/// Runs an operation once. The function returns, or its error determines how the claim ends.
 async fn once(command: &Command, operations: &Idempotency, key: &str) -> Result<Value, Failed> {
     let ending = command.word(2)?;
     let mut runs = 0;
@@ -245,7 +245,7 @@ async fn once(command: &Command, operations: &Idempotency, key: &str) -> Result<
     })
 }
 
-/// What a claim says of itself.
+/// The state of a claim.
 pub(crate) fn look(claim: &Claim) -> Value {
     let remaining = claim.remaining();
     json!({
@@ -282,7 +282,7 @@ fn replayed(record: &Record) -> Value {
     json!({"answer": "replayed", "result": hexadecimal(&record.result), "tag": record.tag})
 }
 
-/// What a record says.
+/// The fields of a record.
 fn recorded(answer: &str, record: &Record) -> Value {
     json!({
         "answer": answer,

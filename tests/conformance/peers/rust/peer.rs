@@ -1,4 +1,4 @@
-//! The clients, locks and grants, by the names that the commands give them.
+//! The clients, locks and grants, by their names in the commands.
 
 use std::{
     collections::BTreeMap,
@@ -23,11 +23,11 @@ struct State {
     locks: BTreeMap<String, Lock>,
     grants: BTreeMap<String, Arc<Grant>>,
     found: BTreeMap<String, Vec<Found>>,
-    /// What ends the acquires that wait.
+    /// The senders that cancel waiting acquires.
     waiting: BTreeMap<String, oneshot::Sender<()>>,
 }
 
-/// What all commands share.
+/// The state that all commands share.
 #[derive(Default)]
 pub(crate) struct Peer {
     state: Mutex<State>,
@@ -35,8 +35,9 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Registers a command that can be cancelled, before the next command is read: a `cancel` that follows finds it, even
-    /// if its task has not run yet. Returns what ends the command.
+    /// Registers a command that can be cancelled. The caller does this before it reads the next command, so
+    /// that a following `cancel` finds this one even if its task has not run yet. Returns the receiver of the
+    /// cancellation.
     pub(crate) fn register(&self, command: &Command) -> oneshot::Receiver<()> {
         let (end, ended) = oneshot::channel();
         if let ("acquire" | "try" | "claim" | "consume", Ok(name)) = (command.verb.as_str(), command.word(0))
@@ -46,7 +47,7 @@ impl Peer {
         ended
     }
 
-    /// Does a command: its answer. `ended` is what [`Peer::register`] has returned.
+    /// Runs a command, and returns its answer. `ended` comes from [`Peer::register`].
     pub(crate) async fn answer(&self, command: &Command, ended: oneshot::Receiver<()>) -> Value {
         match self.run(command, ended).await {
             Ok(answer) => answer,
@@ -171,7 +172,7 @@ impl Peer {
         claimed
     }
 
-    /// Acquires a grant of that name.
+    /// Acquires a lock, and stores the grant under that name.
     async fn acquire(&self, command: &Command, ended: oneshot::Receiver<()>) -> Result<Value, Failed> {
         let (name, lock) = (command.word(0)?, self.lock(command.word(1)?)?);
         let acquired = async {
@@ -208,7 +209,7 @@ impl Peer {
         found(&self.state().grants, name)
     }
 
-    /// One of the contenders that a lock has shown.
+    /// One of the contenders of the last list.
     fn contender(&self, command: &Command) -> Result<Found, Failed> {
         let contenders = found(&self.state().found, command.word(0)?)?;
         let at: usize = command.word(1)?.parse()?;
@@ -227,7 +228,7 @@ fn fence(grant: &Grant) -> Option<String> {
     grant.fence().map(|fence| fence.to_string())
 }
 
-/// What a grant says of itself.
+/// The state of a grant.
 fn look(grant: &Grant) -> Value {
     let remaining = grant.remaining();
     let lost = futures_util::FutureExt::now_or_never(grant.lost()).is_some();
@@ -235,7 +236,7 @@ fn look(grant: &Grant) -> Value {
         "answer": "ok",
         "fence": fence(grant),
         "valid": grant.is_valid(),
-        // `MAX` stands for a grant without a lease.
+        // `MAX` means that the grant has no lease.
         "remaining": (remaining != Duration::MAX).then(|| u64::try_from(remaining.as_millis()).ok()),
         "revoke": grant.is_revoke_requested(),
         "lost": lost,

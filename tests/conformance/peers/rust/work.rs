@@ -1,4 +1,4 @@
-//! What claims are for: effects in a file, and many keys that the peer claims as fast as it can.
+//! Work under claims: effects in a file, and many keys that the peer claims as fast as it can.
 
 use std::{
     fs::OpenOptions,
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{command::Command, peer::Failed};
 
-/// Appends a line as one piece, also beside other processes.
+/// Appends a line in one write, so that lines of other processes do not mix with it.
 fn append(path: &str, line: &str) -> Result<(), Failed> {
     let mut file = OpenOptions::new().append(true).create(true).open(path)?;
     Ok(file.write_all(format!("{line}\n").as_bytes())?)

@@ -1,4 +1,4 @@
-//! A hub takes anything.
+//! A hub accepts any input.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

@@ -1,6 +1,6 @@
-//! Keeps the corpus: `corpus distil [FOLDER...]` chooses few and short stories that reach all that the present corpus, random bytes and the
-//! folders (of libFuzzer's finds) reach; `corpus tell FILE` (or the
-//! bytes in hexadecimal) prints a story.
+//! Keeps the corpus: `corpus distil [FOLDER...]` chooses few short stories that together reach the same
+//! states as the present corpus, random bytes and the folders (with libFuzzer's stories); `corpus tell FILE`
+//! (or the bytes in hexadecimal) prints a story.
 
 use std::{
     collections::BTreeSet,
@@ -44,7 +44,7 @@ fn distil(folders: &[&str]) {
             (story, seen)
         })
         .collect();
-    // The short ones first: of equals the first is chosen.
+    // Short stories first: of equal stories, the loop chooses the first.
     reached.sort_by_key(|(story, _)| story.len());
     let (mut covered, mut chosen) = (Seen::new(), BTreeSet::new());
     while chosen.len() < MOST {
@@ -52,7 +52,7 @@ fn distil(folders: &[&str]) {
             .iter_mut()
             .for_each(|(_, seen)| seen.retain(|one| !covered.contains(one)));
         reached.retain(|(_, seen)| !seen.is_empty());
-        // What nothing has brought out yet comes first, new ways to what is known afterwards.
+        // First new outputs, then new ways to known outputs.
         let outputs: BTreeSet<_> = covered.iter().map(|(_, _, output)| *output).collect();
         let worth = |seen: &Seen| -> usize {
             let rare = seen.iter().filter(|(_, _, output)| !outputs.contains(output));
@@ -79,7 +79,7 @@ fn distil(folders: &[&str]) {
     );
 }
 
-/// Takes out what is not needed to reach this.
+/// Removes the bytes that are not needed to reach this.
 fn shorten(mut story: Vec<u8>, wanted: &Seen) -> Vec<u8> {
     let mut piece = story.len() / 2;
     while piece > 0 {

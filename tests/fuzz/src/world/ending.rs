@@ -1,4 +1,4 @@
-//! How a story ends: whatever has happened, everything goes.
+//! How a story ends: in any state, the hub must free everything.
 
 use core::time::Duration;
 
@@ -10,25 +10,25 @@ use crate::{
     step::{NewSession, Step},
 };
 
-/// How long the debug form of a hub is at most when its machines have gone: it keeps no trace of them. On ZooKeeper it still shows
-/// the state of the session's confirmations.
+/// The longest debug form of a hub without machines, which shows that it keeps no trace of them. On
+/// ZooKeeper, it still has the state of the session's confirmations.
 const FORGOTTEN: usize = 1000;
 const FORGOTTEN_WITH_A_SESSION: usize = 1400;
-/// How many rounds of answers a shutdown takes at most.
+/// The most rounds of answers that a shutdown needs.
 const ROUNDS: usize = 200;
 /// How a story ends.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Ending {
-    /// Shut down, and a server answers everything.
+    /// A shutdown, after which a server answers every command.
     Served,
-    /// Shut down, and the connection has been closed for good.
+    /// A shutdown after the connection was closed permanently.
     Closed,
-    /// Everything is cancelled or released first; then shut down, and nothing is left to ask.
+    /// Everything is cancelled or released first, so the shutdown needs no commands.
     AtRest,
 }
 
 impl World {
-    /// The end: whatever has happened, everything goes.
+    /// The end: in any state, the hub must free everything.
     pub(super) fn end(&mut self, ending: Ending) {
         if self.aloud {
             println!("{ending:?}");
@@ -40,7 +40,7 @@ impl World {
         }
         self.shut_down();
         self.serve(matches!(ending, Ending::Closed), |world| world.hub.pending() == 0);
-        // What is shared lingers for a while.
+        // Shared state lingers for a while.
         self.serve(false, |world| {
             let most = if world.is_zookeeper() {
                 FORGOTTEN_WITH_A_SESSION
@@ -70,7 +70,7 @@ impl World {
         self.serve(false, quiet);
     }
 
-    /// A server, or the end of the connection, answers everything until all is well.
+    /// A server, or the end of the connection, answers every command until the condition holds.
     fn serve(&mut self, closed: bool, well: impl Fn(&Self) -> bool) {
         for _ in 0..ROUNDS {
             self.budget += 2 * bound(self.hub.pending() + 1, self.depth, self.directory.ever.len());

@@ -1,4 +1,4 @@
-//! What is put into the hub: each step of a story, and the machine or command that it means.
+//! The hub's inputs: the steps of a story, and the machine or command of each.
 
 use core::time::Duration;
 
@@ -91,7 +91,7 @@ impl World {
                 Ok(())
             }
             Step::UntilWait => {
-                // A wait without end, from a timeout without end, is not waited for.
+                // Do not wait for a timeout without an end.
                 let until = self
                     .until
                     .filter(|until| until.saturating_sub(self.now) < 1 << 60);
@@ -143,7 +143,7 @@ impl World {
         self.contenders.values_mut().for_each(Account::close);
     }
 
-    /// An answer that fits the command.
+    /// Passes an answer that fits the command.
     pub(super) fn answer(&mut self, at: usize, variant: u8) -> Result<(), Misuse> {
         let request = self.commands[at].request.clone();
         let (outcome, how) = if self.is_zookeeper() {
@@ -179,7 +179,7 @@ impl World {
         verdict
     }
 
-    /// An outcome for a command that has had one changes nothing.
+    /// Passes an outcome for a command that already has one, which must change nothing.
     pub(super) fn again(&mut self, command: u8, outcome: Outcome) -> Result<(), Misuse> {
         let settled = self.commands.iter().rev().filter(|asked| asked.settled);
         let Some(id) = settled.map(|asked| asked.id).nth(command.into()) else {
@@ -271,7 +271,7 @@ impl World {
         }
     }
 
-    /// A command under way: mostly the first, as servers answer.
+    /// A pending command, mostly the first one, in the order of a server.
     pub(super) fn any_open(&self, command: u8) -> Option<usize> {
         let at = if command < 200 {
             0

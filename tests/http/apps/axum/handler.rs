@@ -1,4 +1,4 @@
-//! The handler: what it does, and what it answers. `tests/http/README.md` describes both.
+//! The handler: its effects and its responses. `tests/http/README.md` describes both.
 
 use std::{collections::HashMap, convert::Infallible, time::Duration};
 
@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 const LIMIT: Duration = Duration::from_secs(60);
 const PIECE: &str = "piece\n";
 
-/// Where the handler leaves its traces.
+/// The server for the handler's traces.
 #[derive(Clone)]
 pub(crate) struct Effects {
     client: redis::Client,
@@ -27,7 +27,7 @@ impl Effects {
         Ok(Self { client, shared })
     }
 
-    /// Each waits on a connection of its own: it would keep others waiting.
+    /// Each waits on its own connection, because a blocking pop would delay other commands.
     async fn wait_at_gate(&self, id: &str) {
         let config = AsyncConnectionConfig::new().set_response_timeout(Some(2 * LIMIT));
         let own = self
@@ -52,7 +52,7 @@ impl Effects {
         if is_gated && pieces == 0 {
             self.wait_at_gate(id).await;
         }
-        // The last entry is that of all further runs.
+        // All further runs use the last entry.
         let of_run = |name: &str| -> Option<u16> {
             let runs: Vec<_> = query.get(name)?.split(',').collect();
             Some(runs[run.min(runs.len()) - 1].parse().unwrap())

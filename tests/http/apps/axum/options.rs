@@ -26,7 +26,7 @@ impl Options {
         self.0[name].as_u64().map(|size| size.try_into().unwrap())
     }
 
-    /// The secrets of the layer, the present one first.
+    /// The secrets of the layer, the current one first.
     pub(crate) fn secrets(&self) -> Vec<&str> {
         let given = self.0["secret"].as_array().map(Vec::as_slice);
         let given: Vec<_> = given
@@ -37,7 +37,7 @@ impl Options {
         if given.is_empty() { vec![SECRET] } else { given }
     }
 
-    /// Those of the client's scope.
+    /// The options of the client's scope.
     pub(crate) fn of_client(&self) -> IdempotencyOptions {
         let mut options = IdempotencyOptions::new();
         if let Some(lease) = self.duration("lease") {
@@ -55,7 +55,7 @@ impl Options {
         }
     }
 
-    /// Those of the layer.
+    /// The options of the layer.
     pub(crate) fn of_layer(&self, mut builder: IdempotencyLayerBuilder) -> IdempotencyLayerBuilder {
         if let Some(wait) = self.duration("wait") {
             builder = builder.wait(wait);

@@ -41,7 +41,7 @@ FILE *counter(const char *address) {
     return connection = fdopen(fd, "r+");
 }
 
-/* Sends a line, reads the answer: whether it was taken. */
+/* Sends a line and reads the reply. Returns whether the resource accepted the line. */
 static bool ask(FILE *resource, const char *line, char *reply, int size) {
     fflush(resource);
     fputs(line, resource);

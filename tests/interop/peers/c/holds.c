@@ -17,13 +17,13 @@ static void report(hold *one) {
     int64_t remaining = fencepost_grant_remaining(one->grant), time = now();
     bool valid = remaining != 0;
     if (valid != one->valid) {
-        /* Seen a moment late; and no later than it said. */
+        /* This thread sees the end a moment late, but the grant ended no later than it had reported. */
         int64_t at = !valid && one->until < time ? one->until : time;
         say("\"event\": \"valid\", \"path\": \"%s\", \"valid\": %s, \"at\": %" PRId64, one->path,
             valid ? "true" : "false", at);
     }
     one->valid = valid;
-    /* Rounded to whole milliseconds. */
+    /* `remaining` is rounded to whole milliseconds. */
     if (valid)
         one->until = time + (remaining + 1) * 1000;
     if (!one->revoked && fencepost_grant_revoke_requested(one->grant)) {
@@ -33,7 +33,7 @@ static void report(hold *one) {
     if (!one->lost && fencepost_grant_is_lost(one->grant)) {
         fencepost_result loss = fencepost_grant_loss(one->grant);
         one->lost = true;
-        /* After the end of a session, the loss of the node may be reported first. */
+        /* After the end of a session, the client may report the loss of the node first. */
         say("\"event\": \"state\", \"state\": \"lost\"");
         say("\"event\": \"lost\", \"path\": \"%s\", \"reason\": \"%s\"", one->path, fencepost_result_name(loss));
     }

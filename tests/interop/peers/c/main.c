@@ -1,5 +1,5 @@
-/* Takes our locks on command, in C: the protocol is in ../../README.md. usage: c_peer LAYOUT HOSTS SESSION_MS, and
- * if it is built with GIVEN a LOGIN. */
+/* Acquires fencepost's locks on command, in C: the protocol is in ../../README.md.
+ * usage: c_peer LAYOUT HOSTS SESSION_MS, and LOGIN if it is built with GIVEN. */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -14,7 +14,7 @@
 #define USAGE "usage: c_given_peer LAYOUT HOSTS SESSION_MS LOGIN\n"
 enum { ARGUMENTS = 5 };
 
-/* A client on a handle that the peer has made. Only its user may change its nodes; all users may read them. */
+/* A client on a handle that the peer makes. Only its user may change its nodes; all users may read them. */
 static fencepost_result begin(char **argv) {
     static struct ACL rights[] = {{.id = {.scheme = "auth", .id = ""}}, {.id = {.scheme = "world", .id = "anyone"}}};
     static const struct ACL_vector list = {.count = 2, .data = rights};
@@ -24,7 +24,7 @@ static fencepost_result begin(char **argv) {
     zhandle_t *handle = zookeeper_init(argv[2], NULL, atoi(argv[3]), NULL, NULL, 0);
     if (handle == NULL || zoo_add_auth(handle, "digest", argv[4], (int)strlen(argv[4]), NULL, NULL) != ZOK)
         return FENCEPOST_RESULT_BAD_ARGUMENT;
-    /* The session is there before the client. */
+    /* The session must exist before the client. */
     while (zoo_state(handle) != ZOO_CONNECTED_STATE)
         pause_ms(1);
     return fencepost_zookeeper_attach(handle, NULL, &list, &client);

@@ -1,4 +1,4 @@
-/* What the parts of the peer in C have in common: see ../../README.md. */
+/* The common header of the peer in C: see ../../README.md. */
 #ifndef PEER_H
 #define PEER_H
 
@@ -10,14 +10,14 @@
 
 enum { TEXT = 4096, WORDS = 6 };
 
-/* A command: its words. */
+/* The words of a command. */
 typedef struct command {
     char *words[WORDS];
     int count;
     char text[TEXT];
 } command;
 
-/* Something that is held. */
+/* A lock that is held. */
 typedef struct hold {
     struct hold *next;
     fencepost_grant *grant;
@@ -25,7 +25,7 @@ typedef struct hold {
     char path[1024];
     char node[1024];
     bool valid, lost, revoked;
-    /* Until when it would be valid, as it said when it was last looked at; see `now`. */
+    /* The end of its validity, as it reported at the last check; see `now`. */
     int64_t until;
 } hold;
 
@@ -41,7 +41,7 @@ void pause_ms(long ms);
 extern fencepost_client *client;
 extern const char *layout;
 fencepost_result lock_open(const char *kind, const char *path, fencepost_lock **lock);
-/* The node with this fence, or whose name this is. */
+/* Finds the contender with this fence or this node name. */
 fencepost_result find_contender(
     const char *kind, const char *path, uint64_t fence, const char *node, fencepost_contenders **all,
     const fencepost_contender **found);
@@ -49,10 +49,10 @@ void tell_contenders(const char *kind, const char *path);
 void tell_session(void);
 void ask_for(const char *node);
 
-/* holds.c: what is held, and the thread that looks at it. */
+/* holds.c: the holds, and the thread that checks them. */
 void holds_watch(void);
 void holds_add(hold *fresh);
-/* Takes out what was taken last, at all or there; NULL if there is nothing. */
+/* Removes the last hold, or the last hold with this path or node; NULL if there is none. */
 hold *holds_take(const char *what);
 uint64_t holds_fence(void);
 
@@ -62,7 +62,7 @@ bool increment(FILE *resource, uint64_t fence);
 bool look(FILE *resource, uint64_t fence);
 void held(FILE *resource, uint64_t fence, int64_t since, int64_t until);
 
-/* work.c: what is done one after the other. */
+/* work.c: the commands that run one after the other. */
 void work_begin(void);
 void work_add(const command *order);
 bool work_cancel(void);

@@ -1,4 +1,4 @@
-/* Our recipes by the names of the protocol, and a look at who contends. */
+/* fencepost's recipes by the names of the protocol, and the list of contenders. */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -44,7 +44,7 @@ fencepost_result lock_open(const char *kind, const char *path, fencepost_lock **
         snprintf(copy, sizeof copy, "%s", path);
         options.identifier = "fencepost";
         if (strcmp(kinds[i].name, "single") == 0) {
-            /* Of one node: there is no layout. */
+            /* A lock of one node has no layout. */
             options.layout = NULL;
             options.unfair = true;
         }
@@ -107,7 +107,7 @@ void tell_contenders(const char *kind, const char *path) {
     answer("contenders", "\"nodes\": [%s]", list);
 }
 
-/* A server makes the password from the number: the bytes of a java.util.Random with that seed. */
+/* A server derives the password from the session's number: the bytes of a java.util.Random with that seed. */
 static void password(int64_t session, char text[33]) {
     const uint64_t multiplier = UINT64_C(0x5DEECE66D), mask = (UINT64_C(1) << 48) - 1;
     uint64_t state = (((uint64_t)session ^ UINT64_C(0xB3415C00)) ^ multiplier) & mask;
@@ -119,7 +119,7 @@ static void password(int64_t session, char text[33]) {
     }
 }
 
-/* The session owns what we hold, so something is held. */
+/* The session is the owner of a held node, so the peer must hold a lock. */
 void tell_session(void) {
     char path[64], secret[33];
     fencepost_lock *lock = NULL;

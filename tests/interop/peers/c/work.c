@@ -1,4 +1,4 @@
-/* The commands that are done one after the other, by one thread. */
+/* The commands that one thread runs one after the other. */
 
 #define _POSIX_C_SOURCE 200809L
 
@@ -20,7 +20,7 @@ static order *orders, **end = &orders;
 static fencepost_attempt *waiting;
 static int acquires;
 static volatile bool stopped;
-/* What was released last. */
+/* The last released hold. */
 static hold *released;
 
 static void describe(const char *command, const char *begin, const hold *one) {
@@ -37,7 +37,7 @@ static void report(const char *command, fencepost_result result, const hold *one
     }
 }
 
-/* Waits in a way that `cancel` can end. */
+/* Waits for the lock; `cancel` can end the wait. */
 static fencepost_result wait_for(fencepost_lock *lock, const char *timeout, fencepost_grant **grant) {
     fencepost_attempt *attempt;
     fencepost_result result;
@@ -77,7 +77,7 @@ static void acquire(const char *kind, const char *path, const char *timeout) {
         answer("acquire", "\"granted\": false, \"cancelled\": %s", cancelled);
         return;
     }
-    /* A grant has only its fence: the list of contenders has its node. */
+    /* A grant has only its fence; the list of contenders contains its node. */
     if (result == FENCEPOST_OK) {
         char directory[TEXT];
         bool many = strcmp(kind, "multi") == 0;
@@ -131,7 +131,7 @@ static void downgrade(const char *what) {
     holds_add(one);
 }
 
-/* Holds for so long, or until it is over: the last moment at which the grant was seen to be valid, or -1. */
+/* Holds until `end`, or until the grant ends. Returns the last time at which the grant was valid, or -1. */
 static int64_t believe(fencepost_grant *grant, int64_t end) {
     int64_t seen = -1;
     for (;;) {
@@ -145,7 +145,7 @@ static int64_t believe(fencepost_grant *grant, int64_t end) {
     }
 }
 
-/* From an acquire: granted, and lost before it returned. */
+/* Whether an acquire was granted but lost before it returned. */
 static bool is_loss(fencepost_result result) {
     return result >= 400 && result < 500;
 }

@@ -1,12 +1,12 @@
 import java.util.ArrayList;
 import java.util.List;
 
-/** Something that is held: one node, or one for each path of a multi-lock. */
+/** A held lock: one node, or one for each path of a multi-lock. */
 final class Hold {
     /** A node, and the zxid of its creation. */
     record Node(String path, long czxid) {}
 
-    /** How it is given back. */
+    /** Releases the lock. */
     interface Release {
         void run() throws Exception;
     }
@@ -23,7 +23,7 @@ final class Hold {
         this.release = release;
     }
 
-    /** Whether this is its path, or its node. */
+    /** Whether `what` is its path or its node. */
     boolean is(String what) {
         return what.equals(path) || what.equals(nodes.get(0).path());
     }

@@ -22,7 +22,7 @@ final class Json {
         return this;
     }
 
-    /** Prints the line as a whole, from any thread. */
+    /** Prints the line in one write, from any thread. */
     void say() {
         synchronized (System.out) {
             System.out.println(line + "}");

@@ -16,7 +16,7 @@ import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
 import org.apache.zookeeper.ZooKeeper;
 
-/** Takes Curator's locks on command: the protocol is in ../../README.md. usage: Peer HOSTS SESSION_MS */
+/** Acquires Curator's locks on command: the protocol is in ../../README.md. usage: Peer HOSTS SESSION_MS */
 public final class Peer {
     private static final int CONNECT_MS = 20_000;
 
@@ -24,7 +24,7 @@ public final class Peer {
     private final Recipes recipes;
     private final List<Hold> holds = new ArrayList<>();
     private final Map<String, Counter> counters = new HashMap<>();
-    // Curator's mutex belongs to a thread, so one thread takes and releases all locks.
+    // Curator's mutex belongs to a thread, so one thread acquires and releases all locks.
     private final ExecutorService worker = Executors.newSingleThreadExecutor(this::thread);
     private final AtomicInteger acquiring = new AtomicInteger();
     private volatile Thread thread;
@@ -55,7 +55,7 @@ public final class Peer {
             peer.obey(line.trim().split("\\s+"));
         }
         client.close();
-        Runtime.getRuntime().halt(0); // a thread that waits for a lock would keep us here
+        Runtime.getRuntime().halt(0); // a thread that waits for a lock would keep the process alive
     }
 
     private Thread thread(Runnable work) {
@@ -143,7 +143,7 @@ public final class Peer {
             hold = recipes.acquire(words[1], words[2], timeout);
         } finally {
             acquiring.decrementAndGet();
-            Thread.interrupted(); // a cancellation that came too late is none of the next command's
+            Thread.interrupted(); // a late cancellation must not affect the next command
         }
         if (hold == null) {
             return Json.answer("acquire").put("granted", false).put("cancelled", false);

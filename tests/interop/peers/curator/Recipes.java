@@ -29,7 +29,7 @@ final class Recipes {
         this.client = client;
     }
 
-    /** A hold, or null if the time is over; waits for ever if the timeout is negative. */
+    /** Returns a hold, or null after the timeout; waits without limit if the timeout is negative. */
     Hold acquire(String kind, String path, long timeout) throws Exception {
         if (kind.startsWith(SEMAPHORE)) {
             return semaphore(path, Integer.parseInt(kind.substring(SEMAPHORE.length())), timeout, kind);
@@ -50,7 +50,7 @@ final class Recipes {
         return new Hold(kind, path, nodes, lock::release);
     }
 
-    /** The nodes of those who hold or wait, in the order in which Curator sees them. */
+    /** The nodes of holders and waiters, in Curator's order. */
     Collection<String> contenders(String kind, String path) throws Exception {
         if (kind.startsWith(SEMAPHORE)) {
             return new InterProcessSemaphoreV2(client, path, 1).getParticipantNodes();
@@ -92,7 +92,7 @@ final class Recipes {
         }
     }
 
-    // A writer may go on as a reader of the same object only.
+    // A writer can become a reader only with the same object.
     private InterProcessReadWriteLock readWrite(String path) {
         return readWrites.computeIfAbsent(path, unused -> new InterProcessReadWriteLock(client, path));
     }
@@ -135,7 +135,7 @@ final class Recipes {
                 latch.close();
             }
         }
-        // Closed without the listener: leaving by oneself is no news.
+        // Closed without the listener, because the peer's own close is no event to report.
         return !leads ? null : new Hold("leader", path, List.of(own(path, "latch-")),
                 () -> latch.close(LeaderLatch.CloseMode.SILENT));
     }
@@ -144,7 +144,7 @@ final class Recipes {
         return client.getZookeeperClient().getZooKeeper().getSessionId();
     }
 
-    /** Our session's first node at this path: Curator does not say which one it is. */
+    /** The first node of this session at this path, because Curator does not report its node. */
     private Hold.Node own(String path, String marker) throws Exception {
         long session = session();
         Hold.Node found = null;

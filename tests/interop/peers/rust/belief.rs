@@ -1,10 +1,10 @@
-//! From when and until when a grant is valid: times of this machine's clock, so that processes can be compared.
+//! The times at which a grant becomes valid and invalid, by this machine's clock, which all processes share.
 
 use std::time::Duration;
 
 use fencepost::Grant;
 
-/// How often a holder looks.
+/// How often a holder checks its grant.
 pub(crate) const OFTEN: Duration = Duration::from_millis(20);
 
 /// Microseconds.
@@ -14,16 +14,16 @@ pub(crate) fn now() -> u64 {
     seconds * 1_000_000 + u64::try_from(time.tv_nsec / 1000).unwrap_or_default()
 }
 
-/// What a holder has seen of its grant.
+/// The state of a grant at the holder's last check.
 #[derive(Default)]
 pub(crate) struct Belief {
     valid: bool,
-    /// Until when it would be valid, as it said when it was last looked at.
+    /// The end of its validity, as it reported at the last check.
     until: u64,
 }
 
 impl Belief {
-    /// Whether the grant is valid now, if that is not what it was, and since when.
+    /// If the grant's validity has changed: whether it is valid now, and the time of the change.
     pub(crate) fn change(&mut self, grant: &Grant) -> Option<(bool, u64)> {
         let remaining = grant.remaining();
         let now = now();
@@ -34,7 +34,7 @@ impl Belief {
         }
         match (was, self.valid) {
             (false, true) => Some((true, now)),
-            // This look is a moment late; the grant ended no later than it had said.
+            // This check is a moment late, but the grant ended no later than it had reported.
             (true, false) => Some((false, now.min(said))),
             _ => None,
         }

@@ -32,7 +32,7 @@ impl Counter {
         Ok(self.ask(format!("look {fence}\n")).await? != "stale")
     }
 
-    /// Records from when to when a grant was valid.
+    /// Records the period in which a grant was valid.
     pub(crate) async fn held(&mut self, fence: u64, from: u64, to: u64) -> Result<(), Failed> {
         self.ask(format!("held {fence} {from} {to}\n")).await.map(drop)
     }

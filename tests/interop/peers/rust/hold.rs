@@ -1,4 +1,4 @@
-//! A hold, and the events that are reported meanwhile.
+//! A hold, and its events.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
     say,
 };
 
-/// Something that is held: its nodes, and its fence, which is the zxid of their creation.
+/// A held lock: its nodes, and its fence, which is the zxid of their creation.
 pub(crate) struct Hold {
     kind: String,
     path: String,
@@ -39,7 +39,7 @@ impl Hold {
         }
     }
 
-    /// Whether this is its path, or its node.
+    /// Whether `what` is its path or its node.
     pub(crate) fn is(&self, what: &str) -> bool {
         what == self.path || what == self.nodes[0]
     }
@@ -64,7 +64,7 @@ impl Hold {
 
     pub(crate) async fn release(self) -> Result<(), Failed> {
         self.watching.abort();
-        // The task's share of the grant goes with it.
+        // The task's end drops its reference to the grant.
         let _ended = self.watching.await;
         let grant = Arc::into_inner(self.grant).ok_or("the grant is in use")?;
         Ok(grant.release().await?)
@@ -98,7 +98,7 @@ async fn watch(grant: Arc<Grant>, path: String) {
         }
     };
     report();
-    // After the end of a session, the loss of the node may be reported first.
+    // After the end of a session, the client may report the loss of the node first.
     say(&json!({"event": "state", "state": "lost"}));
     say(&json!({"event": "lost", "path": path, "reason": lost.reason().name()}));
 }

@@ -1,10 +1,10 @@
-//! What is on the server, seen with a session of its own.
+//! Reads the server's nodes with a separate session.
 
 use zookeeper_client::{Client, Error};
 
 use crate::Failed;
 
-/// A client without fencepost, for looking up nodes.
+/// A client without fencepost that finds nodes.
 pub(crate) struct Look(Client);
 
 impl Look {
@@ -12,7 +12,7 @@ impl Look {
         Ok(Self(Client::connect(hosts).await?))
     }
 
-    /// The node of each path of a lock: of many locks, each path has one.
+    /// The node of each path of a lock; a multi-lock has several paths.
     pub(crate) async fn nodes(&self, path: &str, czxid: u64) -> Result<Vec<String>, Failed> {
         let mut nodes = Vec::new();
         for path in path.split(',') {
@@ -21,9 +21,10 @@ impl Look {
         Ok(nodes)
     }
 
-    /// The node below a lock's path that a transaction has created: a grant has only its fence.
+    /// The node below a lock's path that a transaction has created. This is needed because a grant has only
+    /// its fence.
     pub(crate) async fn node(&self, path: &str, czxid: u64) -> Result<String, Failed> {
-        // Our session may be on another member of an ensemble, which does not have the node yet.
+        // This session may use another member of an ensemble, which does not have the node yet.
         self.0.sync(path).await?;
         if self.created(path, czxid).await? {
             return Ok(path.to_owned());
@@ -39,20 +40,20 @@ impl Look {
         Err(format!("{path}: a lock was granted, and its node is gone").into())
     }
 
-    /// Whether it was created by this transaction.
+    /// Whether this transaction created the node.
     async fn created(&self, node: &str, czxid: u64) -> Result<bool, Failed> {
         let stat = self.0.check_stat(node).await?;
         Ok(stat.is_some_and(|stat| u64::try_from(stat.czxid) == Ok(czxid)))
     }
 
-    /// The session that a node goes with.
+    /// The session that owns a node.
     pub(crate) async fn owner(&self, node: &str) -> Result<i64, Failed> {
         let stat = self.0.check_stat(node).await?.ok_or("the node is gone")?;
         Ok(stat.ephemeral_owner)
     }
 
-    /// The nodes of those who hold or wait, first come first: of this kind in Curator's layout, all in
-    /// Kazoo's.
+    /// The nodes of holders and waiters, in the order of the queue: of this kind in Curator's layout, of all
+    /// kinds in kazoo's.
     pub(crate) async fn contenders(
         &self,
         layout: &str,
@@ -83,7 +84,7 @@ impl Look {
             .collect())
     }
 
-    /// Deletes a directory, if it is empty.
+    /// Deletes a directory if it is empty.
     pub(crate) async fn tidy(&self, path: &str) {
         let _already_gone = self.0.delete(path, None).await;
     }

@@ -1,4 +1,5 @@
-//! Takes our locks on command: the protocol is in ../../README.md. usage: peer LAYOUT HOSTS SESSION_MS [LOGIN]
+//! Acquires fencepost's locks on command: the protocol is in ../../README.md.
+//! usage: peer LAYOUT HOSTS SESSION_MS [LOGIN]
 
 mod belief;
 mod counter;
@@ -21,7 +22,7 @@ use worker::{Waiting, Worker};
 
 type Failed = Box<dyn std::error::Error + Send + Sync>;
 
-/// Prints one line as a whole, from any task.
+/// Prints one line in one write, from any task.
 fn say(line: &Value) {
     println!("{line}");
 }
@@ -40,7 +41,7 @@ fn reply(command: &str, answer: Result<Value, Failed>) {
     say(&line);
 }
 
-/// What is answered while locks are waited for.
+/// The commands that the peer answers while it waits for locks.
 async fn now(
     words: &[String],
     look: &Look,
@@ -66,7 +67,7 @@ async fn now(
     }
 }
 
-/// Waits for a lock beside all other commands, reports when it was granted, and releases it.
+/// Acquires a lock concurrently with all other commands, reports the time of the grant, and releases it.
 async fn wait(recipes: Arc<Recipes>, kind: String, path: String) {
     let granted = async {
         let grant = recipes.acquire(&kind, &path, None).await?.ok_or("not granted")?;
@@ -81,7 +82,7 @@ async fn wait(recipes: Arc<Recipes>, kind: String, path: String) {
     }
 }
 
-/// A client on a connection that the peer has made. Only its user may change its nodes; all users may read them.
+/// A client on a connection that the peer makes. Only its user may change its nodes; all users may read them.
 async fn given(hosts: &str, session_ms: &str, login: &str) -> Result<fencepost::Client, Failed> {
     let timeout = Duration::from_millis(session_ms.parse()?);
     let theirs = zookeeper_client::Client::connector()
@@ -137,6 +138,6 @@ async fn main() -> Result<(), Failed> {
         }
     }
     client.close().await?;
-    // A thread that reads a standard input which does not end would keep us here.
+    // A thread that still reads standard input would keep the process alive.
     std::process::exit(0);
 }

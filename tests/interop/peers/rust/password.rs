@@ -1,5 +1,5 @@
-//! A session's password, which a server makes from its id (`SessionTrackerImpl`, `ZooKeeperServer.generatePasswd`): the bytes of a
-//! `java.util.Random` seeded with it.
+//! A session's password, which a server derives from its id (`SessionTrackerImpl`,
+//! `ZooKeeperServer.generatePasswd`): the bytes of a `java.util.Random` seeded with it.
 
 /// The password of a session.
 pub(crate) fn of(session: i64) -> [u8; 16] {

@@ -1,4 +1,4 @@
-//! Our recipes by the names of the protocol.
+//! fencepost's recipes by the names of the protocol.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ impl Recipes {
         self.layout.as_str()
     }
 
-    /// A grant, or nothing if the time is over; waits for ever if none is given.
+    /// Returns a grant, or nothing after the timeout; waits without limit if there is no timeout.
     pub(crate) async fn acquire(
         &self,
         kind: &str,
@@ -38,7 +38,7 @@ impl Recipes {
         })
     }
 
-    /// A grant, without a timeout; nothing if it was lost before the acquire returned.
+    /// Acquires without a timeout; returns nothing if the grant was lost before the acquire returned.
     pub(crate) async fn take(&self, kind: &str, path: &str) -> Result<Option<Grant>, Failed> {
         match self.lock(kind, path)?.acquire().await {
             Ok(grant) => Ok(Some(grant)),
@@ -47,7 +47,8 @@ impl Recipes {
         }
     }
 
-    /// The session, as the servers' `expire` takes it. It is the owner of whatever we hold, so something is held.
+    /// The session, in the form of the servers' command `expire`. It is the owner of a held node, so the peer
+    /// must hold a lock.
     pub(crate) async fn session(&self, look: &Look) -> Result<Value, Failed> {
         let path = format!("/fencepost-peer-{}", std::process::id());
         let grant = self.lock("mutex", &path)?.acquire().await?;
@@ -64,7 +65,7 @@ impl Recipes {
         Ok(json!({"session": format!("{session:#x}"), "password": password}))
     }
 
-    /// Asks the contender with this node for the lock.
+    /// Sends the contender with this node a revocation request.
     pub(crate) async fn revoke(&self, node: &str) -> Result<Value, Failed> {
         let (path, _) = node.rsplit_once('/').ok_or("that is no node")?;
         let lock = self.lock("mutex", path)?;

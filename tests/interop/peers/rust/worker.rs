@@ -1,4 +1,4 @@
-//! The commands that are done one after the other.
+//! The commands that run one after the other.
 
 use std::{
     collections::HashMap,
@@ -14,7 +14,7 @@ use tokio::sync::{Notify, mpsc::UnboundedReceiver};
 
 use crate::{Failed, counter::Counter, hold::Hold, look::Look, recipes::Recipes, reply, workload::workload};
 
-/// The acquires that were asked for, and how to end the one that waits.
+/// The pending acquires, and the means to end the waiting one.
 #[derive(Default)]
 pub(crate) struct Waiting {
     acquires: AtomicUsize,
@@ -23,7 +23,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// A command was given.
+    /// Records that a command has arrived.
     pub(crate) fn asked(&self, words: &[String]) {
         if words.first().is_some_and(|verb| verb == "workload") {
             self.stopped.store(false, Ordering::SeqCst);
@@ -38,14 +38,14 @@ impl Waiting {
         self.stopped.store(true, Ordering::SeqCst);
     }
 
-    /// Ends the acquire that waits; whether there was any.
+    /// Ends the waiting acquire; returns whether there was one.
     pub(crate) fn cancel(&self) -> bool {
         self.enough.notify_waiters();
         self.acquires.load(Ordering::SeqCst) > 0
     }
 }
 
-/// Does commands in their order.
+/// Runs commands in their order.
 pub(crate) struct Worker {
     recipes: Arc<Recipes>,
     look: Arc<Look>,
@@ -137,7 +137,8 @@ impl Worker {
         Ok(json!({"accepted": accepted}))
     }
 
-    /// Rounds of acquire, increment and release; one whose grant was lost counts if the counter has accepted it.
+    /// Rounds of acquire, increment and release. A round counts if the counter accepts it, even if its grant
+    /// is lost.
     async fn work(&mut self, kind: &str, path: &str, address: &str, rounds: &str) -> Result<Value, Failed> {
         let (rounds, mut done, mut stale, mut lost) = (rounds.parse::<u32>()?, 0, 0, 0);
         let recipes = Arc::clone(&self.recipes);

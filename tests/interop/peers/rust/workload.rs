@@ -57,7 +57,7 @@ pub(crate) async fn workload(
     Ok(json!({"done": done, "stale": stale, "lost": lost, "unconfirmed": unconfirmed}))
 }
 
-/// Holds for so long or until the grant ends. Returns the last moment at which it was seen as valid.
+/// Holds for `hold` or until the grant ends. Returns the last time at which it was valid.
 async fn believe(grant: &Grant, from: u64, hold: Duration) -> Option<u64> {
     let end = from + u64::try_from(hold.as_micros()).unwrap_or_default();
     let mut seen = None;

@@ -4,8 +4,8 @@ import org.apache.zookeeper.server.DataTree;
 import org.apache.zookeeper.server.persistence.FileTxnSnapLog;
 
 /**
- * Has the sequential children of nodes of a stopped server go on with another number, which is larger: in a new snapshot, made by
- * the server's own classes. usage: java -cp ITS_JARS Renumber.java DATA_DIRECTORY NUMBER PATH...
+ * Sets the next number of the sequential children of nodes of a stopped server. The number must be greater than before.
+ * Writes a new snapshot with the server's classes. usage: java -cp ITS_JARS Renumber.java DATA_DIRECTORY NUMBER PATH...
  */
 class Renumber {
     public static void main(String[] arguments) throws Exception {

@@ -1,1 +1,1 @@
-"""TCP proxies that understand what they forward: they count requests, and can lose a particular reply."""
+"""TCP proxies that parse the protocol: they count requests, and can drop a certain reply."""

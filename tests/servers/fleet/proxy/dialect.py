@@ -1,4 +1,4 @@
-"""What a proxy needs to know about a protocol."""
+"""The base class for the protocols that a proxy parses."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ class Request:
     lose_reply: bool = False
 
 
-#: In place of a request: what the server says unasked, such as a watch event or a published message.
+#: Stands for a message of the server that is no reply, such as a watch event or a published message.
 EVENT = Request("event")
 
-#: The bytes of one message, with the request that it is or, from the server, that it answers completely.
+#: The bytes of one message. From the client, with its request; from the server, with the request for which it
+#: completes the reply.
 Frame = tuple[bytes, Request | None]
 
 
 class Dialect(ABC):
     """Cuts the two byte streams of one connection into messages, and matches replies to requests.
 
-    All bytes come out again, in order, however they were split or coalesced on the way.
+    All bytes are returned in order, even if the network has split or joined them.
     """
 
     @abstractmethod
@@ -41,4 +42,4 @@ class Dialect(ABC):
     @property
     @abstractmethod
     def waiting(self) -> int:
-        """How many requests, other than pings, have not been answered."""
+        """How many requests, other than pings, still wait for a reply."""

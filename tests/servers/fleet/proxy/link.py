@@ -18,7 +18,7 @@ Connect = Callable[[asyncio.Protocol], Awaitable[None]]
 class End(asyncio.Protocol):
     """One of the two connections of a link.
 
-    What shall be sent waits here until there is a connection, and no verb holds the link.
+    Keeps the bytes to send until there is a connection and no verb holds the link.
     """
 
     def __init__(self, link: Link, receive: Callable[[bytes], None]) -> None:
@@ -36,12 +36,12 @@ class End(asyncio.Protocol):
         self.flush()
 
     def finish(self) -> None:
-        """Closes our direction after what is pending."""
+        """Closes this direction after the pending bytes."""
         self._finishing = True
         self.flush()
 
     def flush(self) -> None:
-        """Sends what is pending, if that is possible now."""
+        """Sends the pending bytes, if that is possible now."""
         if self._transport is None or self._transport.is_closing() or self._link.held:
             return
         if self._pending:
@@ -49,13 +49,13 @@ class End(asyncio.Protocol):
             self._pending.clear()
         if self._finishing and not self.finished:
             self.finished = True
-            with suppress(OSError):  # the peer has reset the connection, and asyncio does not know yet
+            with suppress(OSError):  # the peer has reset the connection, and asyncio has not noticed yet
                 self._transport.write_eof()
             if self.other.finished:
                 self._link.close()
 
     def close(self) -> None:
-        """Closes the connection; what was given to the kernel or to asyncio still goes out."""
+        """Closes the connection; the kernel and asyncio still send the bytes that they have."""
         if self._transport is not None:
             self._transport.close()
 
@@ -66,8 +66,9 @@ class End(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        # asyncio does it only for sockets that name their protocol, which accepted ones do not: the second of
-        # two small replies would wait for the client's delayed acknowledgement of the first, about 40 ms.
+        # asyncio sets this only for sockets with a protocol number, which accepted sockets do not have.
+        # Without it, the second of two small replies would wait for the client's delayed acknowledgement of
+        # the first, about 40 ms.
         transport.get_extra_info("socket").setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._link.connected(self)
         self.flush()
@@ -101,13 +102,13 @@ class Link:
         self, connect: Connect, dialect: Dialect, meter: Meter, over: Callable[[Link], None]
     ) -> None:
         self.held = False
-        #: How much later the client gets the server's answers, in seconds.
+        #: The delay of the server's replies, in seconds.
         self.delay = 0.0
-        #: Whether nothing is ever forwarded.
+        #: Whether the link never forwards anything.
         self.ignored = False
-        #: Whether nothing that comes in matters any more.
+        #: Whether further input is ignored.
         self.ending = False
-        #: The client's requests that came while the link was held, and that wait here.
+        #: The client's requests that arrived while the link was held, and still wait.
         self.kept: list[bytes] = []
         self._closed = False
         self._connect_end = connect
@@ -121,7 +122,7 @@ class Link:
         self.client.other, self.server.other = self.server, self.client
 
     def connected(self, end: End) -> None:
-        """One of the connections is there."""
+        """Called when one of the connections is open."""
         if self._closed:
             end.abort()
         elif end is self.client and not self.held:
@@ -132,11 +133,11 @@ class Link:
         self.held = True
 
     def ignore(self) -> None:
-        """Forwards nothing, ever: it ends when its client ends it."""
+        """Never forwards anything; the link ends when its client ends it."""
         self.held = self.ignored = True
 
     def release(self) -> None:
-        """Forwards what came in the meantime, and from now on."""
+        """Forwards the kept bytes, and all later ones."""
         if self.ignored:
             return
         self.held = False
@@ -149,13 +150,13 @@ class Link:
             self.close()
 
     def end(self) -> None:
-        """Ends both connections after what is pending; when held, as soon as it is not."""
+        """Ends both connections after the pending bytes; a held link ends after its release."""
         self.ending = True
         if not self.held or self.ignored:
             self.close()
 
     def close(self, abort: bool = False) -> None:
-        """Ends both connections now; `abort`: without what has not been sent yet."""
+        """Ends both connections now; with `abort`, drops the unsent bytes."""
         if self._closed:
             return
         self._closed = self.ending = True
@@ -182,7 +183,7 @@ class Link:
         forward = bytearray()
         for raw, request in self._dialect.requests(data):
             if request is not None:
-                # The dialect counts this request as waiting already.
+                # The dialect already counts this request as waiting.
                 self._meter.saw(request, self._tally, self._dialect.waiting - (not request.ping), len(raw))
                 if self.held:
                     self.kept.append(raw)

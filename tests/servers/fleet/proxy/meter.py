@@ -1,4 +1,4 @@
-"""Counts requests, and decides whose reply gets lost."""
+"""Counts requests, and decides which reply is dropped."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Tally:
 class Meter:
     """The requests through one proxy since the last reset.
 
-    Pings come whenever a client likes to send them. So they are counted by kind only: not in the total, not
-    as flights, not in bytes, and they do not bring a lost reply any closer.
+    A client may send a ping at any time. So pings are counted only by kind: not in the total, not as flights,
+    not in bytes, and not towards a dropped reply.
     """
 
     def __init__(self) -> None:
@@ -38,7 +38,7 @@ class Meter:
         return tally
 
     def saw(self, request: Request, tally: Tally, waiting: int, size: int) -> None:
-        """Counts a request of `size` bytes; `waiting`: requests of its connection without an answer."""
+        """Counts a request of `size` bytes; `waiting`: requests of its connection without a reply."""
         self._kinds[request.kind] += 1
         if request.ping:
             return
@@ -50,20 +50,20 @@ class Meter:
             request.lose_reply = self._until_lost == 0
 
     def received(self, answered: Request, size: int) -> None:
-        """Counts the bytes of what the server says: the end of an answer, or an event."""
+        """Counts the bytes of a message from the server: the end of a reply, or an event."""
         self._events += answered is EVENT
         self._bytes_received += 0 if answered.ping else size
 
     def lose_reply(self, number: int) -> None:
-        """The reply to the `number`th request from now shall be lost; 0 for none."""
+        """Drops the reply to the `number`th request from now; 0 for none."""
         self._until_lost = number
 
     def lost(self) -> None:
-        """Counts a lost reply."""
+        """Counts a dropped reply."""
         self._lost += 1
 
     def reset(self) -> None:
-        """Starts from zero, and forgets closed connections. Does not touch a loss that is still to come."""
+        """Sets the counts to zero, and forgets closed connections. Does not change a pending drop."""
         self._kinds.clear()
         self._events = self._bytes_sent = self._bytes_received = 0
         self._lost = 0

@@ -32,7 +32,7 @@ class Proxies:
         return self._proxies[identity]
 
     def all(self) -> list[Proxy]:
-        """All of them, oldest first."""
+        """All proxies, the oldest first."""
         return list(self._proxies.values())
 
     async def close(self, proxy: Proxy) -> None:

@@ -1,4 +1,4 @@
-"""A proxy in front of one server: a listening port, its connections, and what it does to them."""
+"""A proxy in front of one server: a listening port, its connections, and its faults."""
 
 from __future__ import annotations
 
@@ -57,33 +57,33 @@ class Proxy:
             link.close(abort=True)
 
     async def hold(self) -> None:
-        """Keeps and accepts connections, but forwards nothing. What comes is counted, and kept."""
+        """Keeps and accepts connections, but forwards nothing. Counts and keeps the messages."""
         self.held = True
         for link in self._links:
             link.hold()
 
     async def release(self) -> None:
-        """Forwards again, beginning with what was kept."""
+        """Forwards again, first the kept messages."""
         self.held = False
         for link in list(self._links):
             link.release()
 
     def kept(self, text: bytes) -> int:
-        """How many of the requests that it keeps contain this text."""
+        """How many of the kept requests contain this text."""
         return sum(text in request for link in self._links for request in link.kept)
 
     def slow(self, delay: float) -> None:
-        """Forwards the server's answers so many seconds later, in their order."""
+        """Forwards the server's replies `delay` seconds later, in their order."""
         self.delay = delay
         for link in self._links:
             link.delay = delay
 
     def ignore(self, connections: int) -> None:
-        """Accepts so many connections from now, and never forwards anything on them."""
+        """Accepts the next `connections` connections, and never forwards anything on them."""
         self.ignores = connections
 
     def describe(self) -> dict[str, object]:
-        """The entry in the answer to `list`."""
+        """The entry in the reply to `list`."""
         return {
             "id": self.identity,
             "name": self.server.name,
@@ -107,6 +107,6 @@ class Proxy:
         if self.held:
             link.hold()
         if self.is_cut:
-            # Accepted by the kernel before the cut.
+            # The kernel accepted this connection before the cut.
             link.close(abort=True)
         return link.client

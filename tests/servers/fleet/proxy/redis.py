@@ -1,4 +1,4 @@
-"""Redis's protocol: replies come in the order of the requests, with published messages in between."""
+"""Redis's protocol: replies have the order of the requests, with published messages in between."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ MESSAGES = (b"message", b"pmessage", b"smessage")
 #: Commands with one acknowledgement per channel, and the prefix that distinguishes the kinds of channels.
 SUBSCRIBE = {"SUBSCRIBE": "", "PSUBSCRIBE": "P", "SSUBSCRIBE": "S"}
 UNSUBSCRIBE = {"UNSUBSCRIBE": "", "PUNSUBSCRIBE": "P", "SUNSUBSCRIBE": "S"}
-#: More arguments than that are not looked at.
+#: Further arguments are not parsed.
 ARGUMENTS = 100_000
 
 
 class RedisDialect(Dialect):
-    """One connection of a Redis client. Not understood: CLIENT REPLY OFF, MONITOR."""
+    """One connection of a Redis client. Does not support CLIENT REPLY OFF and MONITOR."""
 
     def __init__(self) -> None:
         self._from_client = Reader(keep=ARGUMENTS)
         self._from_server = Reader(keep=3)
-        #: Requests without their complete reply, each with the number of values that are still to come.
+        #: Requests without a complete reply, each with the number of missing values.
         self._outstanding: deque[tuple[Request, int]] = deque()
-        #: What the client has asked to be subscribed to, and whether the server has it in subscriber mode.
+        #: The client's subscriptions, and whether the connection is in subscriber mode.
         self._channels: dict[str, set[bytes]] = {"": set(), "P": set(), "S": set()}
         self._subscriber = False
 
@@ -49,7 +49,7 @@ class RedisDialect(Dialect):
             yield value.raw, EVENT if self._is_message(value) else self._answered(value)
 
     def _replies_to(self, kind: str, arguments: list[bytes]) -> int:
-        """How many values answer a request."""
+        """How many values the reply to a request has."""
         if kind in SUBSCRIBE:
             self._channels[SUBSCRIBE[kind]].update(arguments)
             return max(len(arguments), 1)
@@ -64,7 +64,7 @@ class RedisDialect(Dialect):
         return 1
 
     def _is_message(self, value: Value) -> bool:
-        """Whether a value from the server answers nothing. Keeps track of the subscriber mode."""
+        """Whether a value from the server is no reply. Also tracks the subscriber mode."""
         first = value.scalars[0].lower() if value.scalars else b""
         acknowledges = first.upper().decode(errors="replace") in {**SUBSCRIBE, **UNSUBSCRIBE}
         if value.type == PUSH:
@@ -77,7 +77,7 @@ class RedisDialect(Dialect):
         return bool(self._outstanding) and self._outstanding[0][0].kind in {**SUBSCRIBE, **UNSUBSCRIBE}
 
     def _answered(self, value: Value) -> Request | None:
-        """The request that is completely answered with this value."""
+        """The request whose reply is complete with this value."""
         if not self._outstanding:
             return None
         request, missing = self._outstanding[0]

@@ -22,7 +22,7 @@ class Value:
 
 
 class Reader:
-    """Gathers bytes, and cuts off complete values. Each byte is looked at once, however it arrives."""
+    """Collects bytes, and returns complete values. Reads each byte only once."""
 
     def __init__(self, keep: int) -> None:
         """`keep`: how many scalars of each value to return."""
@@ -77,10 +77,10 @@ class Reader:
         if kind in BULKS and size(line) >= 0:
             self._bulk = size(line)
         elif kind in AGGREGATES:
-            # An attribute comes in front of a value, and is none itself.
+            # An attribute comes before a value, and is no value itself.
             self._missing += max(size(line), 0) * AGGREGATES[kind] - (kind != ATTRIBUTE)
         else:
-            # A scalar in one line, a null, or a command written inline.
+            # A scalar in one line, a null, or an inline command.
             if is_typed(kind):
                 self._scalar(line[1:])
             else:

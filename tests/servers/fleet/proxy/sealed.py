@@ -1,4 +1,4 @@
-"""What a proxy sees of TLS: bytes that go by. It counts nothing, and loses no replies."""
+"""TLS: a proxy only forwards bytes. It counts nothing, and drops no replies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ZooKeeper's protocol: messages with a length in front, requests and replies matched by their xid."""
+"""ZooKeeper's protocol: messages begin with their length, and the xid matches a reply to its request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PING = 11
 LONGEST = 64 << 20
 
 GET_DATA = 4
-#: What a `getData` is called that sets no watch: its last byte says so.
+#: The name of a `getData` without a watch, which its last byte shows.
 UNWATCHED = "getData (no watch)"
 
 OPERATIONS = {
@@ -97,7 +97,7 @@ class ZooKeeperDialect(Dialect):
 
 
 class Stream:
-    """One direction: gathers bytes, and cuts off complete messages."""
+    """One direction: collects bytes, and returns complete messages."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
@@ -105,7 +105,7 @@ class Stream:
         self._opaque = False
 
     def feed(self, data: bytes) -> Iterator[tuple[bytes, bool]]:
-        """Complete messages, and whether each is an ordinary one (not the handshake, not foreign bytes)."""
+        """Complete messages, and whether each is ordinary (not the handshake, not foreign bytes)."""
         self._buffer += data
         while len(self._buffer) >= 4 or (self._opaque and self._buffer):
             (length,) = (0,) if self._opaque else struct.unpack_from(">i", self._buffer)

@@ -1,47 +1,49 @@
-//! What a client believes of its place and its grant.
+//! The belief of a client about its place and its grant.
 
 use fencepost_core::{AttemptId, Instant};
 
 use super::Mode;
 
-/// What a client believes, by the events that it has received. Times are its own clock's.
+/// The belief of a client, by the events that it has received. Times are by its own clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Belief {
-    /// It wants nothing.
+    /// It neither holds nor waits.
     Idle,
     /// It waits, until that time.
     Waits(Option<Instant>),
     /// It has looked at its clock after its deadline. Until this time it may still be granted a free lock.
     Late(Instant),
-    /// It has looked at its clock after its deadline, and deletes what it has created. It receives a refusal by that time.
+    /// It has looked at its clock after its deadline, and deletes its nodes. It receives a refusal by that
+    /// time.
     Ends(Instant),
     /// It holds.
     Holds(Hold),
-    /// It has asked to release this attempt's lock: with the last mode of the grant, and whether the grant was valid by its own clock.
+    /// It has called release for this attempt's lock: with the last mode of the grant, and whether the grant
+    /// was valid by its own clock.
     Leaves(AttemptId, Mode, bool),
 }
 
-/// A grant as its holder has it.
+/// A grant, as its holder knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Hold {
-    /// Of which attempt.
+    /// The attempt that acquired it.
     pub attempt: AttemptId,
-    /// Which grants may be held beside it.
+    /// The grants that may be held together with it.
     pub mode: Mode,
     /// Its fence.
     pub fence: Option<u64>,
-    /// How many grants there were before it: the order where there is no fence.
+    /// How many grants there were before it: the order if there is no fence.
     pub turn: u32,
     /// When it ends by the holder's clock.
     pub until: Option<Instant>,
     /// Whether its holder has received a revocation request.
     pub revocation_requested: bool,
-    /// Whether its holder is suspended: then the machine may know of a later end than the holder.
+    /// Whether its holder is suspended: then the machine may know a later end than the holder.
     pub suspended: bool,
 }
 
 impl Belief {
-    /// What it holds as, or gives back.
+    /// The mode in which it holds, or which it releases.
     #[must_use]
     pub const fn held_as(&self) -> Option<Mode> {
         match self {

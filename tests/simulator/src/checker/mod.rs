@@ -1,4 +1,4 @@
-//! What has to hold whatever fails: the properties that the design states, checked on the history of one run.
+//! The properties that the design promises under all faults, checked on the history of one run.
 //!
 //! | | property | where |
 //! |---|---|---|
@@ -7,19 +7,21 @@
 //! | S3 | a client that believes in a grant, by its own clock, has it on the server | [`Checker::look`] |
 //! | S4 | after a resource has accepted a grant's write, it accepts none of an older grant | [`Resource`] |
 //! | S5 | only one's own attempts are touched | [`trespass`] |
-//! | S7 | no panic, no error for what makes sense, bounded output | the world |
+//! | S7 | no panic, no error for a valid call, bounded output | the world |
 //! | S8 | nothing remains after the longest lease | the world's recovery phase |
-//! | S9 | what an inspection is answered is so | [`Views`] |
-//! | L1 | every waiter is granted its lock, in order where there is one, and beside holders that it is compatible with; and it has received its turn, unless a notice was lost | the world's recovery phase, and its clocks |
+//! | S9 | the answer of an inspection is true | [`Views`] |
+//! | L1 | every waiter is granted its lock, in order if there is one, and together with compatible holders; and it was notified of its turn, unless a notice was lost | the world's recovery phase, and its clocks |
 //! | L2 | a release wakes one waiter or one group of readers, where there is an order | the world's recovery phase |
 //! | L3 | a revocation request that was answered is written, and the holder of that node receives it | the world's inspections and recovery phase |
 //! | D | one deadline covers the whole acquire, and an inspection | [`Checker::ticked`] |
 //!
-//! A contender that an inspection [breaks](Checker::broke) may believe in its grant until it receives that its node was deleted: until
-//! then it is not checked against others. It receives that in the end (S3), and an inspection deletes no other node (S5).
+//! A contender that an inspection [breaks](Checker::broke) may believe in its grant until it receives the
+//! event that its node was deleted: until then, it is not compared with others. It receives the event in the
+//! end (S3), and an inspection deletes no other node (S5).
 //!
-//! Which grants are incompatible is a matter of their [`Mode`]s. Only exclusive ones have an order: a reader's fence and a permit's may be
-//! any, and the resource refuses a reader that comes after a later writer, but no write because of a reader.
+//! The [`Mode`]s of grants determine which are incompatible. Only exclusive ones have an order: a reader and
+//! a permit may have any fence, and the resource refuses a reader that comes after a later writer, but no
+//! write because of a reader.
 
 mod belief;
 mod mode;
@@ -47,9 +49,9 @@ pub use views::{Aim, ContenderNode, Shown, Task, Views};
 /// A broken promise.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Violation {
-    /// Which.
+    /// The property.
     pub property: Property,
-    /// What was seen.
+    /// The observation.
     pub what: String,
 }
 
@@ -73,13 +75,13 @@ pub struct Checker {
     /// Whether the last grant was lost, and no other grant has come since.
     vacant: bool,
     last_fence: u64,
-    /// The highest fence that the server has given.
+    /// The highest fence that the server has issued.
     given: u64,
     /// Whether two clients may hold from now on, because of an operator or of lost data.
     pub two_may_hold: bool,
-    /// Contenders that were broken, and may not have learnt of it.
+    /// Contenders that were broken, and may not have received the event.
     broken: Vec<Aim>,
-    /// What has happened so far.
+    /// The counts of events so far.
     pub seen: Seen,
     /// The first broken promise.
     pub violation: Option<Violation>,
@@ -102,18 +104,18 @@ impl Checker {
         }
     }
 
-    /// What a client believes.
+    /// A client's belief.
     #[must_use]
     pub fn belief(&self, client: Number) -> Belief {
         self.beliefs[usize::from(client)]
     }
 
-    /// A client's operation has changed what it believes.
+    /// A client's operation has changed its belief.
     pub fn believes(&mut self, client: Number, belief: Belief) {
         self.beliefs[usize::from(client)] = belief;
     }
 
-    /// A promise was broken. The first counts.
+    /// A promise was broken. Only the first one is stored.
     pub fn violated(&mut self, property: Property, what: impl FnOnce() -> String) {
         if self.violation.is_none() {
             let what = what();
@@ -121,8 +123,8 @@ impl Checker {
         }
     }
 
-    /// A client receives an event, at its own time. `mode` is what it contends for, `holds` says whether the server still has an
-    /// attempt's lock.
+    /// A client receives an event, at its own time. `mode` is the mode of its lock, `holds` is whether the
+    /// server still has an attempt's lock.
     pub fn observe(
         &mut self,
         client: Number,
@@ -244,7 +246,7 @@ impl Checker {
         self.vacant = true;
     }
 
-    /// An inspection has deleted that contender, which learns of it later.
+    /// An inspection has deleted that contender, which gets the event later.
     pub fn broke(&mut self, aim: Aim) {
         self.seen.broken += 1;
         if !self.broken.contains(&aim) {
@@ -252,7 +254,7 @@ impl Checker {
         }
     }
 
-    /// Whether a grant with that fence was broken, and its holder may not have learnt of it.
+    /// Whether a grant with that fence was broken, and its holder may not have received the event.
     #[must_use]
     pub fn is_broken(&self, fence: Option<u64>) -> bool {
         let mut broken = self.broken.iter();
@@ -272,7 +274,8 @@ impl Checker {
         }
     }
 
-    /// The server has given that fence last. Fences never decrease, also when the server has lost its data.
+    /// That fence is the last one that the server has issued. Fences never decrease, even if the server has
+    /// lost its data.
     pub fn given(&mut self, fence: u64) {
         let highest = self.given;
         self.given = highest.max(fence);
@@ -283,7 +286,8 @@ impl Checker {
         }
     }
 
-    /// The server has a new holder: not one that was broken, and with a higher fence. Its client may never receive the grant.
+    /// The server has a new holder, which must not be a broken one, and must have a higher fence. Its client
+    /// may never receive the grant.
     pub fn takes(&mut self, holder: &str, fence: u64) {
         let before = |aim: &&Aim| fence <= aim.fence;
         if let Some(aim) = self.broken.iter().find(before).cloned() {
@@ -299,7 +303,8 @@ impl Checker {
         }
     }
 
-    /// Compares the beliefs of all clients at one moment. `local` gives a client's own time; `holds` gives whether the client holds on the server.
+    /// Compares the beliefs of all clients at one moment. `local` returns a client's own time; `holds`
+    /// returns whether the client holds the lock on the server.
     pub fn look(&mut self, local: impl Fn(Number) -> Instant, mut holds: impl FnMut(Number, &Hold) -> bool) {
         if self.two_may_hold {
             return;
@@ -337,7 +342,7 @@ impl Checker {
     }
 
     /// A client has looked at its clock, and its machine has reacted. After its deadline, the client may still be granted a free lock within
-    /// `grace`, and may delete what it has created within `cleanup_limit`.
+    /// `grace`, and may delete its nodes within `cleanup_limit`.
     pub fn ticked(&mut self, client: Number, local: Instant, cleanup_limit: Duration, grace: Duration) {
         match self.belief(client) {
             Belief::Waits(Some(deadline)) if deadline <= local && grace > Duration::ZERO => {
@@ -365,13 +370,13 @@ impl Checker {
     }
 }
 
-/// A moment in milliseconds, as stories have it.
+/// A time in milliseconds, in the form of stories.
 fn millis(at: Instant) -> String {
     let micros = at.as_micros();
     format!("{}.{:03}", micros / 1000, micros % 1000)
 }
 
-/// What a client is called in stories: A, B, C.
+/// The name of a client in stories: A, B, C.
 #[must_use]
 pub fn name(client: Number) -> char {
     char::from(b'A'.saturating_add(client))

@@ -1,19 +1,19 @@
-//! Which grants may be held at once, and what order means where several may be held.
+//! The modes of grants: which may be held at once, and in which order.
 
-/// What kind of a grant it is. A lock's contenders may be of different kinds.
+/// The mode of a grant. A lock's contenders may have different modes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// No other grant is held beside it: a mutex, a writer, a leader.
+    /// No other grant is held at the same time: a mutex, a writer, a leader.
     #[default]
     Exclusive,
     /// A reader: any number of them hold at once, and no writer.
     Shared,
-    /// A permit: so many hold at once.
+    /// A permit: this many contenders hold at once.
     Permit(u8),
 }
 
 impl Mode {
-    /// How many grants there may be at once, where there is one like this.
+    /// How many grants there may be at once, if one of them has this mode.
     const fn room(self) -> usize {
         match self {
             Self::Exclusive => 1,
@@ -31,7 +31,7 @@ impl Mode {
         )
     }
 
-    /// Whether it may be held beside all these.
+    /// Whether it may be held together with all these.
     #[must_use]
     pub fn fits(self, others: &[Self]) -> bool {
         let room = |mode: &Self| others.len() < mode.room();
@@ -39,8 +39,9 @@ impl Mode {
     }
 }
 
-/// For each contender of a queue, from the first, whether it has its turn: whether it could hold if all contenders before it held. A contender may
-/// have to wait for one that waits itself, as a reader does for an earlier writer.
+/// For each contender of a queue, from the first, whether it has its turn: whether it could hold if all
+/// contenders before it held. A contender may have to wait for another waiter: for example, a reader waits
+/// for an earlier waiting writer.
 pub fn turns(queue: &[Mode]) -> impl Iterator<Item = bool> {
     (0..queue.len()).map(|place| queue[place].fits(&queue[..place]))
 }
@@ -66,7 +67,7 @@ mod tests {
         assert!(Shared.fits(&[Shared, Shared]) && !Shared.fits(&[Shared, Exclusive]));
         assert!(Permit(2).fits(&[Permit(2)]) && !Permit(2).fits(&[Permit(2), Permit(2)]));
         assert!(!Permit(2).fits(&[Shared]) && !Permit(2).fits(&[Exclusive]));
-        // The smaller number of permits counts for both.
+        // The smaller number of permits applies to both.
         assert!(!Permit(3).fits(&[Permit(1)]) && !Permit(1).fits(&[Permit(3)]));
     }
 
@@ -88,7 +89,7 @@ mod tests {
         assert_eq!(woken(&[(Exclusive, true)]), 1);
         assert_eq!(woken(&[(Exclusive, true), (Exclusive, false)]), 2);
         assert_eq!(woken(&[(Shared, true), (Shared, true), (Shared, true)]), 1);
-        // The herd effect: they were woken, and may not hold.
+        // The herd effect: waiters wake that may not hold.
         assert_eq!(woken(&[(Shared, true), (Shared, false), (Exclusive, false)]), 3);
         // One permit is free, not two.
         assert_eq!(woken(&[(Permit(3), true), (Permit(3), true)]), 2);

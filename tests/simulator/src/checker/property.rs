@@ -19,7 +19,7 @@ pub enum Property {
 }
 
 impl Property {
-    /// The property of that name.
+    /// The property with that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         const ALL: [Property; 12] = [
@@ -39,7 +39,7 @@ impl Property {
         ALL.into_iter().find(|property| format!("{property:?}") == name)
     }
 
-    /// What it promises.
+    /// The text of the promise.
     #[must_use]
     pub const fn promise(self) -> &'static str {
         match self {

@@ -1,6 +1,7 @@
-//! The resource that the lock protects. It accepts writes, and refuses those with a lower fence than the highest fence of a writer that it has
-//! seen. An access of a reader is called a write, too: it is refused in the same way, but does not raise that fence. The fences of permits
-//! have no order, so the resource does not compare them.
+//! The resource that the lock protects. It accepts writes, and rejects those with a lower fence than the
+//! highest fence of a writer so far. An access of a reader is also called a write: the resource rejects it in
+//! the same way, but it does not raise that fence. The fences of permits have no order, so the resource does
+//! not compare them.
 
 use crate::step::Number;
 
@@ -11,7 +12,7 @@ use super::{Hold, Mode};
 pub struct Write {
     /// The client that writes.
     pub client: Number,
-    /// Under which grant.
+    /// The grant of the write.
     pub hold: Hold,
 }
 
@@ -23,19 +24,19 @@ pub struct Resource {
     turn: u32,
 }
 
-/// What became of a write.
+/// The result of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// It was accepted.
     Accepted,
     /// Its fence was too low: it came too late.
     Refused,
-    /// It was accepted, although one of a later grant had been.
+    /// It was accepted, although a write of a later grant was accepted before.
     Stale,
 }
 
 impl Resource {
-    /// A write arrives. The resource has to accept a write without a fence.
+    /// A write arrives. The resource must accept a write without a fence.
     pub fn take(&mut self, write: &Write) -> Fate {
         let Hold {
             mode, fence, turn, ..

@@ -1,10 +1,10 @@
-//! Counters of what has happened: runs without rare events prove nothing about rare events.
+//! Counters of events: runs without rare events prove nothing about rare events.
 
 use core::ops::AddAssign;
 
 macro_rules! seen {
     ($($(#[$doc:meta])* $field:ident = $text:literal,)*) => {
-        /// How often each thing was seen.
+        /// How often each event occurred.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         pub struct Seen {
             $($(#[$doc])* pub $field: u64,)*
@@ -17,7 +17,7 @@ macro_rules! seen {
         }
 
         impl Seen {
-            /// Everything with its name.
+            /// All counters with their names.
             pub fn all(&self) -> impl Iterator<Item = (&'static str, u64)> {
                 [$(($text, self.$field),)*].into_iter()
             }
@@ -34,9 +34,9 @@ seen! {
     lost = "lost grants",
     /// Refused acquires and releases.
     refused = "refused",
-    /// Holders that were suspended, and went on.
+    /// Holders that were suspended and then resumed.
     resumed = "resumed",
-    /// Grants after the grant of another that was lost.
+    /// Grants after the lost grant of another client.
     takeovers = "takeovers",
     /// Writes that a resource refused because they came too late.
     stale_writes = "stale writes refused",
@@ -44,11 +44,11 @@ seen! {
     writes = "writes accepted",
     /// Acquires that were granted although the answer to one of their requests was lost.
     recovered = "recovered acquires",
-    /// Writers that have gone on as readers.
+    /// Writers that have become readers.
     downgraded = "downgraded",
-    /// Acquires that were cancelled when the server had granted them.
+    /// Acquires that were cancelled after the server had granted them.
     cancelled_grants = "cancelled grants",
-    /// Inspections that were answered with what they had found.
+    /// Inspections that returned contenders.
     found = "inspections found",
     /// Contenders that inspections have broken.
     broken = "broken contenders",

@@ -1,4 +1,4 @@
-//! Histories written by hand, with the promise that the checker has to report for each.
+//! Hand-written histories, with the promise that the checker must report for each.
 
 use fencepost_core::{AttemptId, ContenderId, Event, Fence, Grant, Instant};
 
@@ -27,7 +27,7 @@ impl History {
         }
     }
 
-    /// A client is granted what it has waited for, until [`END`].
+    /// A client gets the lock that it waits for, until [`END`].
     fn granted(&mut self, client: Number, mode: Mode, fence: Option<u64>) -> &mut Self {
         let owner = ContenderId([client; 16]);
         let grant = Grant {
@@ -51,7 +51,7 @@ impl History {
         self
     }
 
-    /// What is broken, after a look at that time.
+    /// The broken promise, after a comparison at that time.
     fn at(&mut self, time: u64) -> Option<Property> {
         self.at_server(time, |_| true)
     }
@@ -140,7 +140,7 @@ fn s4_a_reader_that_comes_after_a_later_writer_is_refused_and_causes_no_refusal(
         .granted(3, Exclusive, Some(6));
     assert_eq!(history.writes(0), Fate::Accepted);
     assert_eq!(history.writes(2), Fate::Accepted);
-    // The reader's fence 9 does not count.
+    // The reader's fence 9 is not compared.
     assert_eq!(history.writes(1), Fate::Accepted);
     assert_eq!(history.writes(0), Fate::Refused);
     assert_eq!(history.writes(3), Fate::Accepted);

@@ -1,4 +1,4 @@
-//! S5: only one's own attempts are touched.
+//! S5: a client changes only its own attempts.
 
 use fencepost_core::Instant;
 
@@ -7,8 +7,8 @@ use crate::{
     step::Number,
 };
 
-/// What one request of a client has changed that belongs to another: deleted, overwritten or prolonged. An inspection may delete
-/// the one contender that it has to break.
+/// Another client's objects that a client's request has deleted, overwritten or extended. An inspection may
+/// delete the one contender of its break.
 #[must_use]
 pub fn trespass(
     before: &Belongings,

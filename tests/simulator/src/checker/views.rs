@@ -1,5 +1,5 @@
 //! S9: the answer of an inspection is true. An inspection reads the server that its client is connected to, which may lag behind the leader.
-//! So its answer is compared with what that server has shown it, request by request.
+//! So its answer is compared with the contenders on that server at each of its requests.
 //!
 //! - Each contender in a list was shown as it is listed (its node, its fence, its session or the rest of its lease, whether it shares, and
 //!   whether it had its turn) at one of the requests between the operation and the answer. These requests differ from contender to contender,
@@ -13,7 +13,7 @@
 //!   simulator has no other reason for a refusal.
 //! - A contender that was broken is not on the leader any more.
 //!
-//! Not promised: that a contender in a list was still on the leader when the inspection began.
+//! There is no promise that a contender in a list was still on the leader when the inspection began.
 
 use core::time::Duration;
 
@@ -26,15 +26,15 @@ pub struct Shown {
     pub node: String,
     /// The number of the transaction that made it.
     pub fence: u64,
-    /// The session that owns it, where there are sessions.
+    /// The session that owns it, if there are sessions.
     pub session: Option<SessionId>,
-    /// How much of its lease is left, where there are leases.
+    /// How much of its lease is left, if there are leases.
     pub left: Option<Duration>,
     /// Whether it shares with others of its kind.
     pub shared: bool,
     /// Whether it is its turn to hold.
     pub holds: bool,
-    /// Of a permit: how many there are.
+    /// For a permit: the number of permits.
     pub permits: Option<u8>,
 }
 
@@ -45,7 +45,7 @@ pub enum Task {
     List,
     /// To delete a contender.
     Break(Aim),
-    /// To ask a contender for the lock.
+    /// To send a contender a revocation request.
     Revoke(Aim),
 }
 
@@ -60,12 +60,12 @@ impl Task {
     }
 }
 
-/// A contender's node as the server has it.
+/// A contender's node on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ContenderNode {
     /// The number of the transaction that made it.
     pub fence: u64,
-    /// The session that it goes with, where there are sessions.
+    /// The session that owns it, if there are sessions.
     pub session: Option<SessionId>,
     /// Whether a revocation of it was requested.
     pub revocation_requested: bool,
@@ -90,7 +90,7 @@ impl Aim {
     }
 }
 
-/// All that a server has shown an inspection since it began.
+/// The contenders on the server at the requests of an inspection.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Views {
     ever: Vec<Shown>,
@@ -124,7 +124,7 @@ impl Views {
         ever.find(|one| aim.is(one))?.session
     }
 
-    /// What is wrong with the answer to a list.
+    /// The fault of the answer to a list, if any.
     #[must_use]
     pub fn error_in_list(&self, list: &[Found]) -> Option<String> {
         let Some(always) = &self.always else {
@@ -167,7 +167,7 @@ impl Views {
         }
     }
 
-    /// What is wrong with the answer that this contender was there.
+    /// The fault of the answer that this contender exists, if any.
     #[must_use]
     pub fn error_in_found(&self, aim: &Aim, answer: &[Found]) -> Option<String> {
         let seen = |found: &Found| self.ever.iter().any(|one| is(found, one));
@@ -175,7 +175,7 @@ impl Views {
         (!right).then(|| format!("{aim:?} was meant, and {answer:?} was never to be seen"))
     }
 
-    /// What is wrong with the answer that this contender is not there.
+    /// The fault of the answer that this contender does not exist, if any.
     #[must_use]
     pub fn error_in_gone(&self, aim: &Aim) -> Option<String> {
         let stayed = self.always.as_ref().is_some_and(|always| always.contains(aim));
@@ -183,7 +183,7 @@ impl Views {
     }
 }
 
-/// Whether both are the same contender. Only a list says whether it holds.
+/// Whether both are the same contender. Only a list contains whether it holds.
 fn is(found: &Found, shown: &Shown) -> bool {
     let Shown {
         node,

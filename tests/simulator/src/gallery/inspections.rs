@@ -1,4 +1,5 @@
-//! Wrong inspections, beside correct contenders; and a holder that does not watch its node, beside correct inspections.
+//! Wrong inspections with correct contenders, and a holder that does not watch its node with correct
+//! inspections.
 
 use fencepost_core::zookeeper::ZooKeeper;
 

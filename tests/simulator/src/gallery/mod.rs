@@ -1,6 +1,6 @@
-//! The gallery of mutants: locks that people really write, each with its known mistake. The checker has to detect the promise that each
-//! mutant breaks. In the same runs, the checker has to accept the same lock without the mistake: a checker that rejects everything proves
-//! nothing.
+//! The gallery of mutants: locks as found in real programs, each with its known mistake. The checker must
+//! detect the promise that each mutant breaks. In the same runs, the checker must accept the same lock
+//! without the mistake: a checker that rejects everything proves nothing.
 
 mod inspections;
 pub mod redis;
@@ -29,28 +29,28 @@ use crate::{
 /// A lock with a mistake.
 #[derive(Debug)]
 pub struct Mutant<B, S> {
-    /// What is wrong.
+    /// The mistake.
     pub mistake: &'static str,
-    /// Where it was made, or found.
+    /// The source of the mistake.
     pub source: &'static str,
     /// The promise that it breaks.
     pub breaks: Property,
     machine: Machine<B, S>,
 }
 
-/// A mutant, whatever it runs on.
+/// A mutant on any backend.
 pub trait Detectable: Debug + Sync {
     /// Its short name.
     fn name(&self) -> &'static str;
-    /// What is wrong with it.
+    /// Its mistake.
     fn mistake(&self) -> &'static str;
-    /// Where it was made, or found.
+    /// The source of the mistake.
     fn source(&self) -> &'static str;
     /// The promise that it breaks.
     fn breaks(&self) -> Property;
     /// The lock itself.
     fn machine(&'static self) -> &'static dyn Provable;
-    /// The counterexample of the first of these seeds in which that promise is broken, if there is one.
+    /// The counterexample of the first of these seeds that breaks that promise, if there is one.
     fn detect(&self, seeds: Range<u64>) -> Option<Counterexample>;
 }
 
@@ -84,7 +84,7 @@ impl<B: Spoken, S: Subject<B> + Send + Sync + 'static> Detectable for Mutant<B, 
     }
 }
 
-/// The acquire timeout of the small locks; none for ever.
+/// The acquire timeout of the small locks; `None` without a limit.
 const fn limit(timeout: AcquireTimeout) -> Option<Duration> {
     match timeout {
         AcquireTimeout::For(limit) => Some(limit),
@@ -102,7 +102,7 @@ macro_rules! on {
     };
 }
 
-/// A small lock in the place of a client of that machine.
+/// A small lock as a client of that machine.
 macro_rules! small {
     (redis, $like:ident, $client:ident, $crashes:ident, $seed:ident, $defect:expr) => {{
         let _ = $seed;
@@ -217,7 +217,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Detectable> {
     OF_LOCKS.iter().chain(inspections::ALL).copied()
 }
 
-/// A multi-lock of two small locks, taken in the order in which the client names them or in the order of their names.
+/// A multi-lock of two small locks, which are acquired in the client's order or in the order of their names.
 const fn both(
     name: &'static str,
     make: fn(Number, u8, u64) -> zookeeper::Both,

@@ -1,7 +1,8 @@
-//! A small lock on Redis, as many have written it, and what they have got wrong in it.
+//! A small lock on Redis, as found in many programs, and its known mistakes.
 //!
-//! Without a defect it is correct: it acquires, renews and releases by scripts that compare, counts its lease from the request, and deletes
-//! the lock of an acquire that it has given up. It polls instead of subscribing, and uses no hub.
+//! Without a defect it is correct: it acquires, renews and releases by scripts that compare, counts its lease
+//! from the request, and deletes the lock of an abandoned acquire. It polls instead of subscribing, and uses
+//! no hub.
 
 mod inputs;
 
@@ -16,7 +17,7 @@ use fencepost_core::{
 
 use crate::redis::{Ask, FENCE, KEY, TTL};
 
-/// What can be wrong with it.
+/// The possible mistakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Defect {
     /// SETNX first, then PEXPIRE.
@@ -41,13 +42,13 @@ pub enum Defect {
     RenewByName,
     /// SET by name, without a compare.
     RenewBySet,
-    /// The client takes a missing answer for a success.
+    /// The client treats a missing answer as a success.
     SilenceIsYes,
     /// One value for all acquires of a client.
     OneToken,
     /// Every try has the caller's whole acquire timeout.
     TimeoutAnew,
-    /// Waits for the message of a release, and for nothing else.
+    /// A waiter waits only for the message of a release.
     MessageOnly,
 }
 
@@ -95,7 +96,7 @@ const PAUSE: Duration = Duration::from_millis(25);
 const MARGIN: Duration = Duration::from_millis(2);
 
 impl Small {
-    /// A lock that has not asked for anything yet.
+    /// A lock that has not sent a request yet.
     #[must_use]
     pub const fn new(owner: ContenderId, defect: Option<Defect>) -> Self {
         Self {
@@ -346,7 +347,8 @@ fn fence_of(reply: &Reply) -> u64 {
     .unwrap_or_default()
 }
 
-/// Takes the lock and increments a counter, as many do: the server loses the counter with its data.
+/// Acquires the lock and increments a counter, as many programs do: the server loses the counter with its
+/// data.
 const BY_COUNTER: &str = "\
 local holder = redis.call('GET', KEYS[1])
 if holder == ARGV[1] then

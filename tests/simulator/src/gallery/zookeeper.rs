@@ -1,4 +1,4 @@
-//! A small lock on ZooKeeper, as many have written it, and what they have got wrong in it.
+//! A small lock on ZooKeeper, as found in many programs, and its known mistakes.
 //!
 //! Without a defect it is correct: numbered nodes, the nearest lower one watched by get, its session confirmed through the leader. It
 //! is simple and slow: after every change of the queue and every reconnect, it reads the queue again behind a `sync`.
@@ -27,7 +27,7 @@ use confirm::FirstProbe;
 pub use looker::{Looker, Oversight, Unwatching};
 pub use roles::{Role, small};
 
-/// What can be wrong with it.
+/// The possible mistakes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Defect {
     /// The client repeats a create without an answer, and does not search for the node of the first one.
@@ -36,7 +36,7 @@ pub enum Defect {
     WholeNames,
     /// Every waiter watches the first of the queue.
     WatchFirst,
-    /// The client takes the deletion of its predecessor's node for a release.
+    /// The client treats the deletion of its predecessor's node as a release.
     PredecessorGone,
     /// The client watches its predecessor by `exists`, and ignores the answer.
     ExistsWatch,
@@ -54,25 +54,26 @@ pub enum Defect {
     RefusedBarrier,
     /// Two confirmations, one right after the other, count as a proof of the whole session timeout.
     OneBreath,
-    /// A `sync` is taken for a proof that the leader still leads.
+    /// A `sync` counts as a proof that the leader still leads.
     SyncProves,
-    /// The client takes a delete without an answer for done.
+    /// The client treats a delete without an answer as done.
     DeleteOnce,
-    /// Every list of the queue starts the acquire timeout anew.
+    /// Every list of the queue restarts the acquire timeout.
     TimeoutAnew,
-    /// A reader waits for later writers, too.
+    /// A reader also waits for later writers.
     LaterWriters,
-    /// A writer waits for earlier writers only.
+    /// A writer waits only for earlier writers.
     WritersOnly,
     /// A reader watches the first writer of the queue.
     FirstWriter,
-    /// A writer that becomes a reader takes a fresh number.
+    /// A writer that becomes a reader gets a new number.
     FreshNumber,
     /// A waiter for a permit watches one of the holders.
     ByIndex,
-    /// The single node: the client repeats a delete without an answer, although the node may be another client's by now.
+    /// The single node: the client repeats a delete without an answer, although the node may already belong
+    /// to another client.
     DeleteAgain,
-    /// The single node: the client takes an existing node for another client's.
+    /// The single node: the client treats every existing node as another client's.
     NeverMine,
 }
 
@@ -95,7 +96,7 @@ pub struct Small {
     /// A create or a delete got no answer.
     in_doubt: bool,
     watched: Option<CommandId>,
-    /// An answered confirmation. Two later ones prove it.
+    /// An answered confirmation, which two later ones prove.
     first_probe: Option<FirstProbe>,
     /// The start of the last proved confirmation.
     proved: Option<Instant>,
@@ -152,7 +153,7 @@ fn command(out: &mut VecDeque<Output<Ask, Event>>, last: &mut u64, request: Ask)
 }
 
 impl Small {
-    /// A lock that has not asked for anything yet.
+    /// A lock that has not sent a request yet.
     #[must_use]
     pub const fn new(owner: ContenderId, role: Role, defect: Option<Defect>) -> Self {
         Self {

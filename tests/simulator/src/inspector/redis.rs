@@ -20,7 +20,7 @@ impl Lock for OnRedis {
         Tasks::ListsAndBreaks
     }
 
-    /// Redis has no revocation requests: the core refuses their settings, and no plan has them.
+    /// Redis has no revocation requests: the core rejects their settings, and no plan contains them.
     fn settings(&self, task: &Task) -> LockSettings {
         let lock = self.0.clone();
         LockSettings::Step(match task.clone() {

@@ -18,10 +18,11 @@ pub struct OnZooKeeper {
     pub name: &'static str,
     /// Its layout.
     pub layout: Layout,
-    /// What kind it is.
+    /// Its kind.
     pub of: Role,
-    /// Whether it is only listed. Another owner may use a path again, between the read of a node and its deletion. An inspection cannot prevent
-    /// this, because ZooKeeper compares no fences; the documentation of inspections says so.
+    /// Whether it is only listed. Another owner may use a path again between the read of a node and its
+    /// deletion. An inspection cannot prevent this, because ZooKeeper compares no fences. The documentation
+    /// of inspections describes this.
     pub only_listed: bool,
 }
 

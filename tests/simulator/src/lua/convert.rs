@@ -3,7 +3,7 @@
 use fencepost_models::redis::Resp;
 use mlua::{Lua, MultiValue, Result, Table, Value};
 
-/// A number without its fraction. A number that does not fit is converted as x86 does.
+/// A number without its fraction. A number out of range is converted as on x86.
 pub(super) fn truncate(number: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&number) {
@@ -13,7 +13,7 @@ pub(super) fn truncate(number: f64) -> i64 {
     }
 }
 
-/// A command's words. Numbers are written with up to 17 digits.
+/// A command's words. Numbers have up to 17 digits.
 pub(super) fn words(lua: &Lua, words: &MultiValue) -> std::result::Result<Vec<Vec<u8>>, &'static str> {
     if words.is_empty() {
         return Err("ERR Please specify at least one argument for this redis lib call");
@@ -36,7 +36,7 @@ pub(super) fn bytes(lua: &Lua, value: &Value) -> Option<Vec<u8>> {
     }
 }
 
-/// As C's `%.17g`.
+/// Like C's `%.17g`.
 fn in_c(lua: &Lua, number: f64) -> Option<Vec<u8>> {
     let string: Table = lua.globals().get("string").ok()?;
     let format: mlua::Function = string.get("format").ok()?;
@@ -93,7 +93,7 @@ fn of_table(table: &Table) -> Result<Resp> {
     }
 }
 
-/// An error's text as it goes on the wire.
+/// An error's text in the form of the protocol.
 pub(super) fn one_line(text: &[u8]) -> Vec<u8> {
     let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
     let start = text.iter().take_while(|byte| is_break(byte)).count();

@@ -1,5 +1,5 @@
--- What a script of Redis 7.0 sees: read-only globals, errors that know their line, commands.
--- Its arguments: the function that takes the error of the last command, and other native functions.
+-- The environment of a script in Redis 7.0: read-only globals, errors with their line, commands. Its arguments: the
+-- function that removes and returns the error of the last command, and other native functions.
 local take_error, natives = ...
 local native_pcall, native_xpcall, native_setmetatable, native_getmetatable = pcall, xpcall, setmetatable, getmetatable
 local native_rawset, native_load, native_loadstring = rawset, load, loadstring

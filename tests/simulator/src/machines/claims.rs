@@ -17,7 +17,7 @@ use crate::{
     zookeeper::Servers as ZooKeeperServers,
 };
 
-/// A claim on an operation of Redis: it excludes as a lock does.
+/// A claim on an operation of Redis, which excludes others like a lock.
 pub static REDIS_CLAIM: Machine<redis::Servers, Claimant<Redis>> = Machine {
     name: "redis-claim",
     make: |client, crashes, seed| {
@@ -47,7 +47,7 @@ pub static ZOOKEEPER_CLAIM: Machine<ZooKeeperServers, Claimant<ZooKeeper>> = Mac
 const ON_REDIS: &str = r#"{"kind": "redis-claim", "scope": "shop", "key": "stock", "lease": 300000, "retention": 300000, "margin": 2000, "answer_within": 90000, "poll": 100000}"#;
 const ON_ZOOKEEPER: &str = r#"{"kind": "zookeeper-claim", "scope": "stock", "key": "stock", "prefix": "shop", "answer_within": 500000}"#;
 
-/// A claim, and an application that uses it as a lock: it leaves a claim that is lost.
+/// A claim, and an application that uses it as a lock: it leaves a lost claim.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Claimant<F: fencepost_core::hub::Family> {
     claim: Fencepost<F>,
@@ -76,7 +76,7 @@ impl<F: fencepost_core::hub::Family> Claimant<F> {
         &mut self.claim
     }
 
-    /// Whether the application reports this event.
+    /// Whether the application passes this event on.
     fn takes<B: Backend<Family = F>>(&mut self, event: &Event) -> bool {
         match event {
             Event::Released | Event::Lost { .. } | Event::Refused { .. } if self.leaves => {
@@ -99,9 +99,9 @@ impl<F: fencepost_core::hub::Family> Claimant<F> {
 }
 
 impl<B: Backend> Subject<B> for Claimant<B::Family> {
-    /// Unlike a lock, a claim may be ended after its lease. This application treats it as lost then. Where the holder of a lock
-    /// releases, it leaves the claim: a release deletes the record, and two claims in one microsecond would then have the same
-    /// fence. No real server can execute three scripts in one microsecond.
+    /// Unlike a lock, a claim may be ended after its lease. This application then treats it as lost. Instead
+    /// of a release, it leaves the claim: a release deletes the record, and two claims in one microsecond
+    /// would then have the same fence. No real server can execute three scripts in one microsecond.
     fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         if intent == Intent::Release && self.valid_until.is_some_and(|until| until <= now) {
             self.at::<B>(now).handle_timeout(now);

@@ -1,4 +1,4 @@
-//! Inspections of locks, beside their contenders.
+//! Inspections of locks, together with their contenders.
 
 mod redis;
 
@@ -86,7 +86,7 @@ impl Kind {
         &all[usize::try_from(seed >> 6).unwrap_or_default() % all.len()]
     }
 
-    /// The settings of a contender. In half of the runs it is to receive revocation requests at once.
+    /// The settings of a contender. In half of the runs, it receives revocation requests at once.
     fn settings(&self, client: Number, seed: u64) -> String {
         let settings = self.like.settings.map(|settings| settings(client, seed));
         let settings = settings.unwrap_or_default();
@@ -113,7 +113,7 @@ impl Kind {
         zookeeper(&self.settings(client, seed), client, crashes, seed).granting(mode)
     }
 
-    /// The lock as an inspector needs it.
+    /// The lock in the form for an inspector.
     #[must_use]
     pub fn lock(&self, seed: u64) -> OnZooKeeper {
         OnZooKeeper {
@@ -125,13 +125,13 @@ impl Kind {
     }
 }
 
-/// Which clients inspect: the second, and in half of the runs the third, too.
+/// Which clients inspect: the second, and in half of the runs also the third.
 #[must_use]
 pub(crate) const fn inspects(client: Number, seed: u64) -> bool {
     client == 1 || client == 2 && seed >> 8 & 1 == 0
 }
 
-/// What an inspector does first, in its run.
+/// The first task of an inspector in its run.
 #[must_use]
 pub(crate) const fn turn(seed: u64) -> u64 {
     seed >> 10 & 15

@@ -1,11 +1,12 @@
-//! Different kinds of locks under one name. Kazoo's mutexes, elections and writers have the same names, and exclude its readers: all of them stand in one queue.
+//! Different kinds of locks under one name. Kazoo's mutexes, elections and writers have the same names, and
+//! exclude its readers: all of them are in one queue.
 
 use crate::{checker::Mode, run::Machine, step::Number, subject::Fencepost, zookeeper::Servers};
 use fencepost_core::zookeeper::ZooKeeper;
 
 use super::{ZOOKEEPER_MUTEX, zookeeper};
 
-/// What a client may contend for.
+/// The kinds of locks of clients.
 const KINDS: [&str; 5] = ["writer", "mutex", "reader", "election", "multi-lock"];
 
 /// The kind of a client: a digit of the seed for each, so that small seeds give all mixtures of two and three.
@@ -27,7 +28,7 @@ fn settings(client: Number, seed: u64) -> String {
     )
 }
 
-/// Locks of all kinds that stand in the queue of one name in Kazoo's layout.
+/// Locks of all kinds in the queue of one name in Kazoo's layout.
 pub static ZOOKEEPER_MIXTURE: Machine<Servers, Fencepost<ZooKeeper>> = Machine {
     name: "zookeeper-mixture",
     make: |client, crashes, seed| {

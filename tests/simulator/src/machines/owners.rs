@@ -15,7 +15,7 @@ use crate::{
 
 use super::{REDIS_STRING, ZOOKEEPER_MUTEX, layout, reads, string, zookeeper_settings};
 
-/// A bit of the seed for each client: whether the second hold of a writer is a writer's, too.
+/// A bit of the seed for each client: whether the second hold of a writer is also a writer.
 const fn both_write(client: Number, seed: u64) -> bool {
     seed >> (33 + client % 16) & 1 == 0
 }
@@ -39,7 +39,7 @@ pub static ZOOKEEPER_OWNERS: Machine<Servers, Owner<ZooKeeper>> = Machine {
         let both = roles.map(|role| zookeeper_settings(&settings(role, seed)));
         Owner::new(BEGINNING, both, owner(client, crashes), seed).granting(mode, roles[1] == "writer")
     },
-    // The inputs of one key are no transcript: the client's operations go to two keys.
+    // The inputs of one key are no transcript, because the client's operations use two keys.
     settings: None,
     fair: true,
     longest: ZOOKEEPER_MUTEX.longest,

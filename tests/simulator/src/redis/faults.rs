@@ -51,7 +51,7 @@ impl Servers {
         }
     }
 
-    /// A condition of the server begins, or is over.
+    /// Begins or ends a condition of the server.
     fn turn(&mut self, condition: Condition) -> Aftermath {
         let has = self.server.has(condition);
         self.server.set(condition, !has);

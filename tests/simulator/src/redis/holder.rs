@@ -1,4 +1,4 @@
-//! Who holds on the model server, whether it is a lock or a claim.
+//! The holder of a lock or a claim on the model server.
 
 use core::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Servers {
-    /// Who holds, and until when: the value of the lock, or the attempt that runs the operation.
+    /// The holder, and the end of its lease: the value of the lock, or the attempt that runs the operation.
     pub(super) fn held(&self, now: Instant) -> Option<(&[u8], Option<Instant>)> {
         let lock = self.server.peek(now, KEY.as_bytes());
         lock.or_else(|| {
@@ -21,7 +21,7 @@ impl Servers {
         })
     }
 
-    /// The holder of the lock, as an inspection has to find it.
+    /// The holder of the lock that an inspection must find.
     pub(super) fn holder(&self, now: Instant) -> Option<Shown> {
         let (token, end) = self.server.peek(now, KEY.as_bytes())?;
         // The server returns 0 in the last millisecond in which it keeps a key.

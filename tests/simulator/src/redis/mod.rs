@@ -23,7 +23,7 @@ use crate::{
     step::{Number, ServerFault},
 };
 
-/// How long a lock lasts when it is not renewed.
+/// How long a lock lasts without a renewal.
 pub const TTL: Duration = Duration::from_millis(300);
 
 /// The lock's key.
@@ -32,7 +32,7 @@ pub const KEY: &str = "stock";
 /// The key of the record of an operation.
 pub const RECORD: &str = "fencepost:{shop/stock}";
 
-/// The mark of an answer that a replica has given.
+/// The mark of an answer from a replica.
 const FROM_REPLICA: i64 = 1;
 
 /// The key of its fence.
@@ -46,7 +46,7 @@ thread_local! {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Servers {
     server: Shared<Server>,
-    /// The former primary, as long as it answers.
+    /// The former primary, while it still answers.
     demoted: Option<Shared<Server>>,
     clients: Vec<Connections>,
     /// When the server executed the last script of a claim.
@@ -104,8 +104,9 @@ impl Servers {
         LUA.with_borrow_mut(|lua| server.call(now, connection, arguments, lua))
     }
 
-    /// Scripts take no time here, but no two scripts of a real server begin in the same microsecond. Claims rely on it: a
-    /// record that was released leaves no fence behind. The time stays in its millisecond, in which keys and leases end.
+    /// Scripts take no time here, but no two scripts of a real server begin in the same microsecond. Claims
+    /// rely on it, because a released record leaves no fence behind. The time stays in its millisecond,
+    /// because keys and leases end by milliseconds.
     fn script_time(&mut self, now: Instant, arguments: &[Vec<u8>]) -> Instant {
         if arguments.get(3).is_none_or(|key| key != RECORD.as_bytes()) {
             return now;
@@ -208,7 +209,7 @@ impl Backend for Servers {
         let own = self.client(client);
         let reply = match ask {
             Ask::Call(arguments) => {
-                // The server still executes what was sent on a connection that has broken.
+                // The server still executes requests that were sent on a broken connection.
                 let connection = own.commands.unwrap_or(ConnectionId(u64::MAX));
                 self.call(now, connection, &arguments)
             }
@@ -298,20 +299,20 @@ impl Backend for Servers {
             .server
             .keys(now)
             .map(|key| String::from_utf8_lossy(key).into_owned());
-        // Fences stay on purpose. Tombstones stay as long as a late acquire may come.
+        // Fences stay on purpose. Tombstones stay as long as a late acquire may arrive.
         names
             .filter(|name| !name.ends_with(":fence") && !name.contains(":gone:"))
             .collect()
     }
 
-    /// The demoted server goes on answering, so clients have to leave it by themselves.
+    /// The demoted server still answers, so clients must leave it by themselves.
     fn heal(&mut self, _now: Instant) {
         for passing in [Condition::Full, Condition::NoDisk, Condition::FewReplicas] {
             self.server.set(passing, false);
         }
     }
 
-    // The subscription is shared, and may go on for a while.
+    // The subscription is shared, and may continue for a while.
     fn is_routine(ask: &Ask) -> bool {
         !matches!(ask, Ask::Call(_))
     }

@@ -12,7 +12,7 @@ pub(super) fn ask(ask: &Ask) -> String {
     }
 }
 
-/// A command, our scripts by their names.
+/// A command, with the names of our scripts.
 fn call(arguments: &[Vec<u8>]) -> String {
     let mut words: Vec<String> = arguments
         .iter()

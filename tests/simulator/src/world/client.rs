@@ -1,4 +1,4 @@
-//! One client: the lock under test, what is on its way to and from it, and its clock.
+//! One client: the lock under test, its pending messages, and its clock.
 
 use core::time::Duration;
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use crate::{
     shared::Shared,
 };
 
-/// A request on its way.
+/// A pending request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Sent<B: Backend> {
     pub(crate) id: CommandId,
@@ -22,7 +22,7 @@ pub(crate) struct Sent<B: Backend> {
     pub(crate) awaited: bool,
 }
 
-/// An answer on its way.
+/// A pending answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Answered<B: Backend> {
     pub(crate) id: CommandId,
@@ -51,11 +51,11 @@ pub(crate) struct Client<B: Backend, S> {
     pub(crate) notices: VecDeque<NoticeOf<B>>,
     /// Commands without an outcome.
     pub(crate) open: Vec<CommandId>,
-    /// When the machine has to look at its clock.
+    /// When the machine must look at its clock.
     pub(crate) wait: Option<Instant>,
-    /// Whether that is a recheck: no notice may announce what it finds.
+    /// Whether that is a recheck: perhaps no notice reports its result.
     pub(crate) looks: bool,
-    /// When its machine was last given an input, by its own clock.
+    /// The time of the last input of its machine, by its own clock.
     pub(crate) last_input: Instant,
     /// A notice of the present acquire, or of its grant, was lost.
     pub(crate) notice_lost: bool,
@@ -63,9 +63,10 @@ pub(crate) struct Client<B: Backend, S> {
     pub(crate) sent: u64,
     /// A request of the present acquire is in doubt: its answer was lost.
     pub(crate) in_doubt: bool,
-    /// The last mode of a lost grant, if it differs from the mode that was requested: what is left of the grant on the server has that mode.
+    /// The last mode of a lost grant, if it differs from the mode that was requested: the rest of the grant
+    /// on the server has that mode.
     pub(crate) left: Option<Mode>,
-    /// Processes that have ended before this one.
+    /// The number of processes before this one.
     pub(crate) crashes: u8,
     pub(super) inspections: Inspections,
 }
@@ -109,18 +110,18 @@ impl<B: Backend, S> Client<B, S> {
         BEGINNING.plus(Duration::from_micros((since / self.rate() + 1) * 1000))
     }
 
-    /// How many thousandths of a second of its clock a second takes.
+    /// How many thousandths of a second its clock counts in a second.
     fn rate(&self) -> u64 {
         1000_u16.saturating_add_signed(self.drift.into()).into()
     }
 
-    /// Whether it can receive and send everything, and nothing is on its way.
+    /// Whether it can receive and send everything, and no message is pending.
     pub(crate) fn is_quiet(&self) -> bool {
         let receives = self.connected && !self.paused;
         receives && self.requests.is_empty() && self.answers.is_empty() && self.notices.is_empty()
     }
 
-    /// Takes the first (n-th) answer off its way.
+    /// Removes the first (n-th) pending answer.
     pub(crate) fn take_answer(&mut self, nth: u8) -> Option<Answered<B>> {
         let nth = if B::ORDERED { 0 } else { nth.into() };
         let answer = self.answers.remove(nth)?;
@@ -128,7 +129,7 @@ impl<B: Backend, S> Client<B, S> {
         Some(answer)
     }
 
-    /// Takes the first (n-th) request off its way.
+    /// Removes the first (n-th) pending request.
     pub(crate) fn take_request(&mut self, nth: u8) -> Option<Sent<B>> {
         let nth = if B::ORDERED { 0 } else { nth.into() };
         self.requests.remove(nth)

@@ -1,4 +1,4 @@
-//! Requests, answers and notices: what is on its way between clients and their servers arrives.
+//! Requests, answers and notices: the arrival of messages between clients and their servers.
 
 use fencepost_core::{CommandId, Failure, Outcome};
 
@@ -95,7 +95,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.see_broken(trace);
     }
 
-    /// S8: what a machine has reported as cleaned up does not come back when a late request arrives.
+    /// S8: objects that a machine has reported as deleted do not reappear when a late request arrives.
     pub(super) fn nothing_returns(&mut self, client: Number, before: &Belongings, after: &Belongings) {
         let owns = |all: &Belongings| all.iter().any(|(_, owner, _)| *owner == Owner::Client(client));
         let gone = self.checker.belief(client) == Belief::Idle
@@ -138,7 +138,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             B::describe_reply(&reply)
         });
         if self.backend.delivered(client, mark) {
-            // As if the request had not been sent.
+            // The result is the same as if the request was never sent.
             let one = self.client(client);
             one.sent = one.sent.saturating_sub(1);
         }
@@ -167,7 +167,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         }
     }
 
-    /// The server has not answered, and the driver reports the failure to the client.
+    /// The server does not answer, and the driver reports the failure to the client.
     pub(super) fn fail(
         &mut self,
         client: Number,

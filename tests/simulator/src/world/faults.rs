@@ -43,7 +43,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         moved
     }
 
-    /// Where answers keep their order, no single answer is lost: the connection would break.
+    /// If answers keep their order, no single answer is lost, because the connection would break.
     fn lose_request(&mut self, client: Number, nth: u8, trace: &mut impl Trace<B>) -> bool {
         let one = self.client(client);
         if B::ORDERED || one.paused || !one.connected {
@@ -90,13 +90,13 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         true
     }
 
-    /// The next write is answered with the answer to an earlier one.
+    /// The next write gets the answer to an earlier one.
     fn swap(&mut self, client: Number) -> bool {
         let one = self.client(client);
         !one.orphaned.is_empty() && !core::mem::replace(&mut one.swaps, true)
     }
 
-    /// The answer to a request is on its way, or the answer to another request.
+    /// Sends the answer to a request, or the answer to another request.
     pub(super) fn answer_later(
         &mut self,
         client: Number,
@@ -125,7 +125,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         one.answers.push_back(answer);
     }
 
-    /// A notice is lost: only a recheck finds what has happened.
+    /// A notice is lost: only a recheck detects the change.
     fn lose_notice(&mut self, client: Number) -> bool {
         let one = self.client(client);
         let lost = one.notices.pop_front().is_some();
@@ -146,8 +146,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         true
     }
 
-    /// The connection breaks. The server still executes some of the requests under way. It does not execute the others or, where there is no order,
-    /// executes them later.
+    /// The connection breaks. The server still executes some of the pending requests. It does not execute the
+    /// others or, if there is no order, executes them later.
     pub(super) fn disconnect(&mut self, client: Number, executed: u8, trace: &mut impl Trace<B>) -> bool {
         if !self.client(client).connected {
             return false;
@@ -182,7 +182,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         true
     }
 
-    /// The requests under way when the connection broke have no answer, and the driver reports that to the client.
+    /// The requests that were pending when the connection broke get no answer, and the driver reports that to
+    /// the client.
     fn settle_open(&mut self, client: Number, trace: &mut impl Trace<B>) {
         for id in core::mem::take(&mut self.client(client).open) {
             self.fail(client, id, Failure::Unknown, trace);
@@ -209,7 +210,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.connect(client, how & !FORGETS, trace)
     }
 
-    /// A driver makes another connection, because the server has fallen silent.
+    /// A driver makes another connection, because the server no longer sends anything.
     pub(super) fn move_on(&mut self, client: Number, trace: &mut impl Trace<B>) {
         if let Some(server) = self.backend.next_server(client)
             && self.disconnect(client, 0, trace)
@@ -253,7 +254,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         true
     }
 
-    /// A process ends, and another one takes its place, which knows nothing of it. Messages of the first one may still arrive.
+    /// A process ends, and another one replaces it, which knows nothing of it. Messages of the first one may
+    /// still arrive.
     fn crash(&mut self, client: Number, make: Make<'_, S>, trace: &mut impl Trace<B>) {
         let crashes = self.client(client).crashes.wrapping_add(1);
         if self.client(client).connected {
@@ -283,7 +285,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             return true;
         }
         if matches!(fault, ServerFault::FailOver | ServerFault::Restart) {
-            // That takes time. Afterwards the clock is past every fence that the server has given.
+            // That takes time. Afterwards, the clock is past every fence that the server has issued.
             self.pass(1000, trace);
         }
         let Some(aftermath) = self.backend.server_fault(self.now, fault) else {
@@ -298,7 +300,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
     }
 }
 
-/// Some drivers report the outcomes of lost requests only when there is a connection again, after they have learnt of the session's end.
+/// Some drivers report the outcomes of lost requests only when there is a connection again, after the end of
+/// the session.
 fn settles_late<B: Backend>(client: Number) -> bool {
     B::ORDERED && !client.is_multiple_of(2)
 }

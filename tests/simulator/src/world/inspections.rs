@@ -1,4 +1,4 @@
-//! Inspections beside contenders: what they see, what they may change, and what they answer.
+//! Inspections together with contenders: the data that they read, their allowed changes, and their answers.
 
 use fencepost_core::{CommandId, Event, Refusal, SessionId};
 
@@ -11,17 +11,17 @@ use crate::{
 
 use super::World;
 
-/// Within so many timeouts of a session every holder has rechecked its node.
+/// Within this many session timeouts, every holder has rechecked its node.
 const RECHECKED: u32 = 5;
 
 /// The inspections of one client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Inspections {
-    /// What the present inspection was shown.
+    /// The contenders at the requests of the present inspection.
     views: Views,
-    /// The tasks of all inspections: a request of a cancelled one may still be on its way.
+    /// The tasks of all inspections: a request of a cancelled one may still be pending.
     issued: Vec<Issued>,
-    /// The requests of earlier inspections that were still on their way when the present one began.
+    /// The requests of earlier inspections that were still pending when the present one began.
     late: Vec<CommandId>,
     /// Whether a request of the present inspection has broken its target.
     has_broken: bool,
@@ -56,7 +56,7 @@ pub(super) struct Doing {
 }
 
 impl Doing {
-    /// The node that is to be deleted, if one is.
+    /// The node to delete, if there is one.
     pub(super) fn to_break(&self) -> Option<&str> {
         match &self.task {
             Task::Break(aim) => Some(&aim.node),
@@ -148,7 +148,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         };
         if let (true, Task::Break(aim)) = (done, &task) {
             let (node, fence) = (aim.node.clone(), there.fence);
-            // The same attempt may hold with a later fence: it had lost the lock before it learnt of its grant, and acquired again.
+            // The same attempt may hold with a later fence: it had lost the lock before it received its
+            // grant, and acquired again.
             if B::COMPARES && fence != aim.fence {
                 self.checker.violated(Property::S5, || {
                     format!(
@@ -167,7 +168,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             .for_each(|issued| issued.done |= done);
     }
 
-    /// Shows an inspection what the server has now.
+    /// Shows an inspection the contenders on the server.
     fn look_on(&mut self, client: Number) {
         let view = self.backend.shown(self.now, client);
         let unwritable = self.backend.refuses_writes();
@@ -213,7 +214,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 },
                 Task::Break(aim) | Task::Revoke(aim),
             ) => {
-                // A server that compares knows what it has done, unless it has lost data.
+                // A server that compares knows its own changes, unless it has lost data.
                 let itself = B::COMPARES && all.has_broken && !self.checker.two_may_hold;
                 let itself = itself.then(|| format!("it has broken {aim:?} itself"));
                 itself.or_else(|| all.views.error_in_gone(aim))
@@ -257,7 +258,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         }
     }
 
-    /// What a holder has not learnt yet of its node: a revocation request (L3), or that it was broken (S3).
+    /// A change of a holder's node that the holder has not received: a revocation request (L3), or a break
+    /// (S3).
     fn unreceived(&self, client: Number) -> Option<Property> {
         let Belief::Holds(hold) = self.checker.belief(client) else {
             return None;
@@ -272,7 +274,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         unreceived.then_some(Property::L3)
     }
 
-    /// In the recovery phase, holders learn what was done to their nodes, within the timeouts of their sessions; if a notice was lost, by a recheck.
+    /// In the recovery phase, holders receive the changes of their nodes within their session timeouts; if a
+    /// notice was lost, by a recheck.
     pub(super) fn holders_receive(&mut self, trace: &mut impl Trace<B>) {
         let begin = self.now;
         let receives_by = |world: &Self, client: Number| {

@@ -1,4 +1,5 @@
-//! A world: clients with the lock under test, servers, a resource, and time. It takes one step after the other.
+//! A world: clients with the lock under test, servers, a resource, and time. It runs one step after the
+//! other.
 
 mod client;
 mod exchange;
@@ -24,17 +25,18 @@ use client::{Client, Sent};
 pub use faults::FORGETS;
 pub use traffic::Traffic;
 
-/// How a world begins.
+/// The beginning of a world.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Setup {
-    /// How much faster than the server's each client's clock runs, in thousandths; there are as many clients.
+    /// For each client, how much faster its clock runs than the server's, in thousandths.
     pub drifts: Vec<i8>,
-    /// How many servers.
+    /// The number of servers.
     pub servers: u8,
     /// Whether waiters are granted in their order.
     pub fair: bool,
-    /// Whether a lock's name on the server does not identify its owner. Then an owner's delete that is on its way when an operator deletes the lock
-    /// may hit the next holder: S5 makes an exception for that.
+    /// Whether a lock's name on the server does not identify its owner. Then an owner's delete that is
+    /// pending when an operator deletes the lock may delete the next holder's lock: S5 has an exception for
+    /// that.
     pub nameless: bool,
     /// The longest lease or session.
     pub longest: Duration,
@@ -46,26 +48,26 @@ pub struct World<B: Backend, S> {
     backend: B,
     clients: Vec<Shared<Client<B, S>>>,
     now: Instant,
-    /// Checks all that happens here.
+    /// Checks all events of this world.
     pub checker: Checker,
     resource: Resource,
     writes: Vec<Write>,
     /// How many of the next requests the server throttles.
     throttled: u8,
     recovering: bool,
-    /// Whether anything has changed since beliefs were last compared with the server: the time, what the server has, or what a client believes.
-    /// False between two steps.
+    /// Whether anything has changed since beliefs were last compared with the server: the time, the server's
+    /// data, or a client's belief. False between two steps.
     stale: bool,
     setup: Shared<Setup>,
 }
 
-/// When worlds begin.
+/// The time at which worlds begin.
 pub const BEGINNING: Instant = Instant::from_micros(1_000_000);
 
 /// More outputs than this after one input count as endless.
 const MOST_OUTPUTS: usize = 200;
 
-/// What makes a lock for a client: its number, and how many processes it has had.
+/// Makes a lock for a client, from its number and the number of its earlier processes.
 pub type Make<'a, S> = &'a dyn Fn(Number, u8) -> S;
 
 impl<B: Backend, S: Subject<B>> World<B, S> {
@@ -113,7 +115,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.clients[usize::from(client)].local(self.now)
     }
 
-    /// Takes a step; returns whether anything has changed.
+    /// Runs a step; returns whether anything has changed.
     pub fn step(&mut self, step: Step, make: Make<'_, S>, trace: &mut impl Trace<B>) -> bool {
         let moved = match step {
             Step::Operation(client, operation) => self.invoke(client, operation, trace),
@@ -136,7 +138,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         moved
     }
 
-    /// Compares what clients believe with what the server has, if either has changed.
+    /// Compares the clients' beliefs with the server's data, if either has changed.
     fn look(&mut self) {
         if !core::mem::take(&mut self.stale) {
             return;
@@ -206,7 +208,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.see_broken(trace);
     }
 
-    /// Takes all outputs of a client's machine.
+    /// Polls all outputs of a client's machine.
     fn drain(&mut self, client: Number, trace: &mut impl Trace<B>) {
         self.client(client).last_input = self.local(client);
         let mut unsent = VecDeque::new();

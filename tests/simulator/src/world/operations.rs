@@ -1,4 +1,4 @@
-//! The operations of applications, and what they write to the resource.
+//! The operations of applications, and their writes to the resource.
 
 use core::time::Duration;
 
@@ -35,7 +35,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             }
             (Operation::Cancel, Belief::Ends(_)) => (Intent::Cancel, belief),
             (Operation::Extend, Belief::Holds(_)) => (Intent::Extend, belief),
-            // The holder counts as a reader from its request on: other readers may be granted before the answer comes.
+            // The holder counts as a reader from its request on, because other readers may be granted before
+            // the answer arrives.
             (Operation::Downgrade, Belief::Holds(hold)) => (
                 Intent::Downgrade,
                 Belief::Holds(Hold {
@@ -55,7 +56,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             _ => return false,
         };
         let accepted = self.client(client).subject.intent(local, intent.clone());
-        // It may still be cleaning up. And a client that is not a writer, or not any more, has nothing to downgrade.
+        // It may still be cleaning up. And a client that is not a writer, or no longer one, cannot downgrade.
         if accepted.is_err() && matches!(intent, Intent::Acquire(_) | Intent::Downgrade) {
             return false;
         }

@@ -1,5 +1,5 @@
-//! The recovery phase of every run: all faults end. Every client connects, holders release, waiters hold in turn; then all is
-//! closed, and nothing may be left.
+//! The recovery phase of every run: all faults end. Every client connects, holders release, waiters hold in
+//! turn; then everything is closed, and nothing may remain.
 
 use core::time::Duration;
 
@@ -14,17 +14,18 @@ use crate::{
 
 use super::World;
 
-/// No client has to wait for more rounds of [`ROUND`] than this.
+/// The most rounds of [`ROUND`] that a client may have to wait.
 const ROUNDS: u32 = 1000;
 
 /// The longest pause between two tries to clean up.
 const RETRIES: Duration = Duration::from_secs(3);
 
-/// How much time passes between two rounds when nothing happens.
+/// The time between two rounds without events.
 const ROUND: Duration = Duration::from_millis(20);
 
 impl<B: Backend, S: Subject<B>> World<B, S> {
-    /// Recovers from all faults and ends the run. `grants_all`: every waiter is granted its lock in turn before all is closed; otherwise all is closed as it stands.
+    /// Recovers from all faults and ends the run. `grants_all`: every waiter is granted its lock in turn
+    /// before everything is closed; otherwise everything is closed at once.
     pub fn recover(&mut self, grants_all: bool, trace: &mut impl Trace<B>) {
         self.recovering = true;
         self.throttled = 0;
@@ -64,7 +65,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.checker.violation.is_some()
     }
 
-    /// Everything that is on its way arrives without a fault.
+    /// All pending messages arrive without a fault.
     pub fn let_arrive(&mut self, trace: &mut impl Trace<B>) {
         for _ in 0..ROUNDS {
             let mut moved = false;
@@ -134,7 +135,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
 
     /// L1, where there is no order: no client waits for itself after a lost answer. A client that acquires again finds that it has the lock.
     fn waits_for_itself(&mut self, asked: &mut [Option<(u64, B::Connection)>]) {
-        // A failover may have brought the lock of an earlier attempt back. And a client with a session may have to wait for its confirmation.
+        // A failover may have restored the lock of an earlier attempt. And a client with a session may have
+        // to wait for its confirmation.
         if self.setup.fair || self.checker.two_may_hold || B::ORDERED {
             return;
         }
@@ -144,7 +146,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             let connection = self.backend.connection(client);
             let before = &mut asked[usize::from(client)];
             match *before {
-                // On another connection the client asks anew, because a demoted server has refused its request.
+                // On another connection, the client sends the request again, because a demoted server has
+                // refused it.
                 Some((before, on)) if own && sent > before && on == connection => {
                     self.checker.violated(Property::L1, || {
                         format!(
@@ -172,7 +175,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         queue.into_iter().zip(turns(&modes)).collect()
     }
 
-    /// What a client holds, or contends for.
+    /// The mode that a client holds, or contends for.
     fn mode(&self, client: Number) -> Mode {
         match self.checker.belief(client) {
             Belief::Holds(hold) => hold.mode,
@@ -196,7 +199,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         matches!(self.checker.belief(client), Belief::Holds(_))
     }
 
-    /// Whether a waiter has its turn beside the holders. It gets the time to find that out.
+    /// Whether a waiter has its turn together with the holders. It gets the time to detect that.
     fn another_may_hold(&self) -> bool {
         let held = self.numbers().find(|client| self.holds(*client));
         let joins =
@@ -208,7 +211,7 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
                 .any(|(client, turn)| turn && self.waits(client) && joins(client))
     }
 
-    /// L1, where there is an order: no waiter has a place before that of a holder whose turn it is not.
+    /// L1, if there is an order: no holder without its turn is behind a waiter.
     fn keeps_order(&mut self) {
         let queue = self.queued();
         let early = queue
@@ -230,20 +233,22 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         }
     }
 
-    /// L1, where there is a queue and servers notify waiters: the time at which a client has to recheck although it has its turn and no notice of that is
-    /// on its way.
+    /// L1, if there is a queue and servers notify waiters: the time of a client's recheck, if it has its turn
+    /// but no pending notice of that.
     pub(super) fn forgotten(&self, client: Number, local: Instant) -> Option<Instant> {
         let one = &self.clients[usize::from(client)];
-        // A client that looks at its clock late finds everything that was due until then.
+        // A client that looks at its clock late handles everything that was due until then.
         let due = one
             .wait
             .filter(|until| one.looks && (one.last_input..=local).contains(until))?;
-        // A client before it may be about to leave. And a server that lags behind the leader does not know of the turn.
+        // A client before it may be about to leave. And a server that lags behind the leader does not have
+        // the change yet.
         let quiet = self.clients.iter().all(|client| client.is_quiet()) && self.setup.servers == 1;
         if !B::ORDERED || !quiet || one.notice_lost {
             return None;
         }
-        // Each client before it has to hold, and to have no other node: a node that its process or a refused delete has left blocks the queue.
+        // Each client before it must hold, and must have no other node: a node that remains from an ended
+        // process or a refused delete blocks the queue.
         let mode = self.mode(client);
         let belongings = self.backend.belongings(self.now);
         let nodes = |of| belongings.iter().filter(|(_, owner, _)| *owner == of).count();
@@ -267,13 +272,14 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         (nodes(Owner::Ended) == 0 && in_order && self.waits(client)).then_some(due)
     }
 
-    /// Whether a client has left without a release. A predecessor that has cancelled or crashed may wake one waiter more.
+    /// Whether a client has left without a release. A predecessor that has cancelled or crashed may wake one
+    /// more waiter.
     fn a_client_left(&self) -> bool {
         let seen = &self.checker.seen;
         seen.refused > 0 || seen.lost > 0 || self.clients.iter().any(|client| client.crashes > 0)
     }
 
-    /// L2: of those who waited for the release, one has sent a request, or one group of readers.
+    /// L2: only one of the waiters has sent a request after the release, or one group of readers.
     fn wakes_one(&mut self, released: Number, before: &[u64]) {
         if !self.setup.fair {
             return;
@@ -287,7 +293,8 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
             })
             .map(|(client, _)| (self.mode(client), queue.contains(&(client, true))));
         let woken = woken(&spoke.collect::<Vec<_>>());
-        // Where a queue is kept beside the permits, the next one moves up to its head when a permit is taken.
+        // If there is a queue beside the permits, the next contender becomes its head when a permit is
+        // acquired.
         let moves_up = usize::from(matches!(self.mode(released), Mode::Permit(_)));
         if woken > 1 + moves_up + usize::from(self.a_client_left()) {
             self.checker

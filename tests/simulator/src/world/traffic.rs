@@ -1,4 +1,4 @@
-//! What is on its way, and which clients wait. A schedule or the explorer chooses the next step by this.
+//! The pending messages, and the waiting clients. A schedule or the explorer chooses the next step by this.
 
 use crate::{
     backend::{Backend, Owner, Subject},
@@ -7,7 +7,7 @@ use crate::{
 
 use super::World;
 
-/// What is on its way to and from a client: how many steps of each kind there are to choose from.
+/// The pending messages of a client: the number of possible steps of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traffic {
     /// Whether it is connected.
@@ -41,13 +41,13 @@ impl<B: Backend, S: Subject<B>> World<B, S> {
         self.clients[usize::from(client)].subject.inspects().is_some()
     }
 
-    /// Whether a client wants nothing more, now that it has been answered.
+    /// Whether a client has its answer, and nothing more to do.
     #[must_use]
     pub fn is_satisfied(&self, client: Number) -> bool {
         self.clients[usize::from(client)].subject.is_satisfied()
     }
 
-    /// What is on its way to and from a client.
+    /// The pending messages of a client.
     #[must_use]
     pub fn traffic(&self, client: Number) -> Traffic {
         let client = &self.clients[usize::from(client)];

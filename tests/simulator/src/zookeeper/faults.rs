@@ -1,4 +1,4 @@
-//! What servers do by themselves as time passes, and their faults.
+//! The actions of servers as time passes, and their faults.
 
 use core::time::Duration;
 
@@ -11,20 +11,21 @@ use crate::{
 
 use super::{DIRECTORY, LONGER, Servers};
 
-/// How often followers report to the leader which sessions they have received something from.
+/// How often followers report the active sessions to the leader.
 const HALF_TICK: Duration = Duration::from_millis(200);
 
 /// How long a follower may lag.
 const LAG: Duration = Duration::from_millis(150);
 
-/// After how long a follower notices that it is cut off.
+/// The time until a follower notices that it is cut off.
 const NOTICES: Duration = Duration::from_millis(700);
 
-/// After how long a leader notices that it has lost its followers: by default five ticks. A session timeout may be as short as two ticks.
+/// The time until a leader notices that it has lost its followers: by default five ticks. A session timeout
+/// may be as short as two ticks.
 const MISSES: Duration = Duration::from_millis(2200);
 
 impl Servers {
-    /// Servers send pings and reports, catch up, and notice lost connections. Sessions end.
+    /// Servers send pings and reports, apply transactions, and notice lost connections. Sessions end.
     pub(super) fn time_passes(&mut self, now: Instant) {
         for number in 0..self.members.len() {
             let member = &mut self.members[number];
@@ -65,7 +66,7 @@ impl Servers {
     pub(super) fn apply_fault(&mut self, now: Instant, fault: ServerFault) -> Option<Aftermath> {
         match fault {
             ServerFault::Expire(nth) => {
-                // An operator ends a session, or a leader whose clock was set.
+                // An operator, or a leader whose clock was set, ends a session.
                 let (_, owner) = self.contenders().into_iter().nth(nth.into())?;
                 let Owner::Client(client) = owner else {
                     return None;
@@ -84,8 +85,9 @@ impl Servers {
             }
             ServerFault::Forget => {
                 self.server.reap_containers();
-                // Operators delete empty directories of locks, too. The numbers of the next one begin anew. (If they also
-                // delete nodes, a contender in the layout `plain` can take another one's node for its own.)
+                // Operators also delete empty directories of locks. The numbers of the next directory start
+                // again. (If operators also delete nodes, a contender in the layout `plain` can mistake
+                // another one's node for its own.)
                 if !self.operated {
                     self.server.delete(DIRECTORY);
                 }

@@ -4,7 +4,7 @@ use fencepost_core::zookeeper::{Request, Write};
 
 use super::Ask;
 
-/// Whether a server answers without asking the leader.
+/// Whether a server answers without the leader.
 pub(super) const fn alone(ask: &Ask) -> bool {
     matches!(ask, Ask::Request(Request::Children { .. } | Request::Get { .. }))
 }
@@ -13,7 +13,7 @@ pub(super) const fn is_sync(ask: &Ask) -> bool {
     matches!(ask, Ask::Request(Request::Sync { .. }))
 }
 
-/// Whether a request only asks a quorum.
+/// Whether a request only checks for a quorum.
 pub(super) fn is_check(ask: &Ask) -> bool {
     let Ask::Request(Request::Multi { writes }) = ask else {
         return false;

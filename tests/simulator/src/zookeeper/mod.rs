@@ -37,7 +37,7 @@ pub const LONGER: Duration = Duration::from_millis(2500);
 /// How many permits its semaphores have.
 pub const PERMITS: u8 = 2;
 
-/// A revocation request, as it is written into a holder's node (Curator's `Revoker` does).
+/// A revocation request, as Curator's `Revoker` writes it into a holder's node.
 pub const REVOKE: &[u8] = b"__REVOKE__";
 
 /// The lock's directory.
@@ -61,7 +61,7 @@ pub struct Servers {
 struct Member {
     /// When the leader last sent it a ping.
     pinged: Instant,
-    /// Whether this ping is still on its way.
+    /// Whether this ping is still pending.
     ping_waits: bool,
     level: Instant,
     cut_off: Option<Instant>,
@@ -82,7 +82,7 @@ impl Servers {
         known.map_or(Owner::Ended, |(_, owner)| *owner)
     }
 
-    /// Which member a number means.
+    /// The member with a number.
     fn member(&self, server: u8) -> usize {
         usize::from(server) % self.members.len()
     }
@@ -102,7 +102,8 @@ impl Backend for Servers {
     const ORDERED: bool = true;
     const CLEANUP_LIMIT: Duration = Duration::from_millis(500);
 
-    // For an acquire that lacks only the proof of its session. The clock of the client may run fast.
+    // For an acquire that only waits for the confirmation of its session. The clock of the client may run
+    // fast.
     fn grace(&self, client: Number) -> Duration {
         self.sessions[usize::from(client)].timeout / 2
     }
@@ -173,7 +174,7 @@ impl Backend for Servers {
         let (Some(id), Some(contact)) = (session.id, session.last_contact) else {
             return;
         };
-        // A library pings when it has been silent for a third of its timeout.
+        // A library sends a ping when it has sent nothing for a third of its timeout.
         if lease::renew_at(contact, session.timeout) <= now {
             session.last_contact = Some(now);
             self.server.heard(now, id);
@@ -207,7 +208,8 @@ impl Backend for Servers {
         let through_leader = !alone(&ask);
         let follower = self.server.connected_to(connection);
         let follower = follower.filter(|member| through_leader && !self.server.is_deposed(*member));
-        // A request that a follower passes on reaches the leader after the follower's report. The answer reaches the follower after the leader's ping.
+        // A request that a follower forwards reaches the leader after the follower's report. The answer
+        // reaches the follower after the leader's ping.
         if let Some(member) = follower {
             self.server.take_report(now, member);
         }
@@ -310,7 +312,7 @@ impl Backend for Servers {
         matches!(ask, Ask::Request(Request::Reconnect))
     }
 
-    // Every second client has a session that its driver has made.
+    // For every second client, its driver makes the session.
     fn next_server(&self, client: Number) -> Option<u8> {
         let session = self.sessions[usize::from(client)].id?;
         let present = self
@@ -340,7 +342,7 @@ impl Backend for Servers {
         !alone(ask)
     }
 
-    // The server encodes the result of the transaction in the form of the request that it takes it for.
+    // The server encodes the result of the transaction in the form of the request with which it confuses it.
     fn instead(ask: &Ask, reply: &Reply, before: &Ask, theirs: Reply) -> Option<Reply> {
         swapped::answer(ask, reply, before, theirs).filter(|swapped| swapped.session == reply.session)
     }

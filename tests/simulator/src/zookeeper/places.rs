@@ -17,10 +17,10 @@ pub(super) const DIRECTORIES: [&str; 6] = [
     RECORD,
 ];
 
-/// The record of an operation, below which the leases of claims lie.
+/// The record of an operation. The leases of claims are below it.
 pub const RECORD: &str = "/shop/fencepost/stock/d8/stock";
 
-/// The queues of contenders that hold by another node later.
+/// The queues of contenders that later hold by another node.
 pub(super) const QUEUES: [&str; 2] = [DIRECTORIES[2], DIRECTORIES[3]];
 
 /// The children of these directories that are no contenders.

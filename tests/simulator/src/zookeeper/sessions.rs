@@ -23,7 +23,7 @@ pub(super) struct Session {
 }
 
 impl Servers {
-    /// A client connects to a server: its session goes on, or a new one begins.
+    /// A client connects to a server: its session continues, or a new one begins.
     pub(super) fn attach(&mut self, now: Instant, client: Number, server: u8) -> Option<Vec<Notice>> {
         let member = self.member(server);
         let mut notices = Vec::new();
@@ -54,7 +54,7 @@ impl Servers {
         Some(notices)
     }
 
-    /// A client's connection is gone.
+    /// A client's connection has ended.
     pub(super) fn suspend(&mut self, client: Number) -> Vec<Notice> {
         let session = self.session(client);
         session.connected = false;

@@ -1,4 +1,4 @@
-//! Contenders as a server has them: the leader, or one that lags.
+//! Contenders on a server: the leader, or one that lags.
 
 use fencepost_core::{SessionId, zookeeper::Stat};
 
@@ -23,7 +23,8 @@ pub(super) struct Node<'a> {
     stat: Stat,
     session: Option<SessionId>,
     place: Place,
-    /// Its number. A permit of Kazoo's and a single node have none: the number of their create counts.
+    /// Its number. A permit of Kazoo and a single node have none: for them, the number of their create
+    /// counts.
     number: Option<i32>,
 }
 
@@ -38,7 +39,7 @@ enum Place {
 }
 
 impl Servers {
-    /// The contenders of each directory by their numbers, as a server has them.
+    /// The contenders of each directory on a server, by their numbers.
     fn nodes_on(&self, member: usize) -> Vec<Node<'_>> {
         let nodes = self.server.nodes_on(member).filter_map(|(path, stat, session)| {
             let directory = directory_of(path);
@@ -80,7 +81,7 @@ impl Servers {
         .collect()
     }
 
-    /// The contenders of the lock, as a client's server has them.
+    /// The contenders of the lock on a client's server.
     pub(super) fn shown_to(&self, client: Number) -> Vec<Shown> {
         let session = self.sessions[usize::from(client)].id;
         let Some(member) = session.and_then(|session| self.server.connected_to(session)) else {

@@ -4,7 +4,7 @@
 use fencepost_core::zookeeper::{Answer, Reply, Request};
 use fencepost_models::zookeeper::Ask;
 
-/// What the answer `theirs` to the write `before` looks like to the client that asked `ask`.
+/// The answer `theirs` to the write `before`, as a client gets it as the answer to `ask`.
 pub(super) fn answer(ask: &Ask, reply: &Reply, before: &Ask, theirs: Reply) -> Option<Reply> {
     let Reply { session, answer } = theirs;
     let failed = matches!(reply.answer, Answer::Error(_));

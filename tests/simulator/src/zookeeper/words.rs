@@ -6,7 +6,7 @@ pub(super) use fencepost_models::zookeeper::words::notice;
 
 use super::Ask;
 
-/// The number at the end of a node's name, whatever comes before it.
+/// The number at the end of a node's name.
 pub(super) fn number(name: &str) -> &str {
     let digits = name.len().saturating_sub(10);
     name.get(digits..).unwrap_or_default()

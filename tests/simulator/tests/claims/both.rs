@@ -23,18 +23,18 @@ const TOMBSTONE: u64 = 10_000;
 /// The ids of updates.
 pub(crate) const UPDATES: [&str; 2] = ["sell-1", "sell-2"];
 
-/// The server of the scripts, and the results of the table for the same requests.
+/// The server of the scripts, and the table's results for the same requests.
 pub(crate) struct Both<'a> {
     lua: &'a mut RealLua,
     pub(crate) server: Server,
     connection: ConnectionId,
     listener: ConnectionId,
     pub(crate) name: Name,
-    /// By the server's clock, in microseconds.
+    /// The time of the server's clock, in microseconds.
     pub(crate) now: u64,
     pub(crate) record: Result<Option<Record>, Corrupt>,
     updates: [Result<Option<Record>, Corrupt>; UPDATES.len()],
-    /// By attempt, with the last millisecond of each.
+    /// The tombstones by attempt, with the last millisecond of each.
     tombstones: Vec<(AttemptId, Tombstone, u64)>,
     pub(crate) log: Vec<String>,
 }
@@ -81,7 +81,7 @@ impl<'a> Both<'a> {
         self.call(&words)
     }
 
-    /// The record that the server has at a key.
+    /// The record at a key on the server.
     pub(crate) fn stored(&mut self, key: &str) -> Result<Option<Record>, Corrupt> {
         let Reply::Int(left) = self.call(&[b"PTTL", key.as_bytes()]) else {
             panic!("no time to live");
@@ -116,7 +116,7 @@ impl<'a> Both<'a> {
         if let (Some(update), Some(record)) = (update, &decision.operation) {
             self.updates[update] = Ok(Some(record.clone()));
         }
-        // Every script but that of a new tombstone extends the one that there is.
+        // Every script, except one that makes a new tombstone, extends the existing tombstone.
         if let Some(what) = decision.tombstone.or(tombstone) {
             self.tombstones.retain(|(of, ..)| *of != request.attempt);
             let end = self.now / 1000 + TOMBSTONE;
@@ -125,10 +125,10 @@ impl<'a> Both<'a> {
         decision
     }
 
-    /// Asks both, and compares.
+    /// Sends a request to both, and compares the answers.
     pub(crate) fn ask(&mut self, request: &Request) {
         if self.record.is_err() {
-            // The table does not have the time at which it ends.
+            // The table does not contain the time at which the record ends.
             self.record = self.stored(&self.name.redis_key());
         }
         self.log.push(format!("{} {request:?}", self.now));
@@ -185,7 +185,7 @@ impl<'a> Both<'a> {
     }
 }
 
-/// The place of an update among [`UPDATES`].
+/// The index of an update in [`UPDATES`].
 fn update_of(request: &Request) -> Option<usize> {
     match &request.step {
         Step::Update(update) => UPDATES

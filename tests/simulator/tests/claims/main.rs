@@ -1,5 +1,6 @@
-//! The claims' scripts, in a real Lua on the model server, compared with the table: after each random request, both give the
-//! same answer, and keep the same records. ZooKeeper's machines on their model are compared in the same way.
+//! The claims' scripts, in a real Lua on the model server, compared with the table: after each random
+//! request, both must give the same answer, and store the same records. ZooKeeper's machines on their model
+//! are compared in the same way.
 //!
 //! `FENCEPOST_SEED` and `FENCEPOST_CASES` choose other sequences; a failure prints the sequence up to the difference.
 
@@ -141,7 +142,7 @@ fn every_script_begins_with_a_write() {
     }
 }
 
-/// The bytes that other servers store and Redis's hash are one record.
+/// The bytes for other servers and Redis's hash are the same record.
 #[test]
 fn the_bytes_of_a_record_are_its_fields() {
     let mut lua = RealLua::new();

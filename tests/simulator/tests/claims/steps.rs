@@ -30,7 +30,7 @@ pub(crate) fn claim(chance: &mut Chance, tokens: bool) -> Claim {
     }
 }
 
-/// What most requests of a sequence are.
+/// The kind of most requests of a sequence.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Theme {
     Keys,
@@ -122,7 +122,7 @@ impl Both<'_> {
         .collect();
         let name = chance.pick(&names).unwrap();
         let value = match (name, chance.pick(&values).unwrap()) {
-            // No client requests thousands of years.
+            // No client requests a duration of thousands of years.
             ("retention" | "life", "9007199254740991") => "9",
             (_, value) => value,
         };

@@ -1,7 +1,7 @@
 //! ZooKeeper's machines on the model server, and the table: the same answers, and the same records.
 //!
-//! They differ as `core/src/zookeeper/operation` says: a lease lasts as long as its node, a fence is the number of a
-//! transaction, a record ends by a sweep alone, and the life of a token is compared when it is claimed.
+//! `core/src/zookeeper/operation` describes the differences: a lease lasts as long as its node, a fence is
+//! the number of a transaction, only a sweep deletes a record, and a claim compares the life of its token.
 
 mod table;
 
@@ -23,7 +23,7 @@ use table::{Answered, Table};
 
 const RECORD: &str = "/shop/fencepost/payments/0e/order-17";
 
-/// A claim that the application has, or has lost.
+/// A claim that the application holds or has lost.
 struct Claimed {
     key: Key,
     attempt: AttemptId,
@@ -187,7 +187,7 @@ impl Both {
         hub.intent(&mut self.server, now, key, intent).unwrap();
         let mut events = self.events(client).into_iter();
         let first = events.next()?;
-        // A claim goes on if its end is refused, and may find that it was lost.
+        // If its end is refused, a claim continues, and may detect that it was lost.
         if let Event::Refused { .. } = first {
             self.clients[client].claimed = Some(claimed);
         }
@@ -196,7 +196,7 @@ impl Both {
         Some((attempt, first))
     }
 
-    /// The record as anyone reads it, and as the table has it.
+    /// Compares the stored record with that of the table.
     fn compare(&mut self, client: usize) {
         let name = Name::new("payments", "order-17").unwrap();
         let look = StepSettings::new("shop", &name, Step::Look, Duration::from_secs(5)).unwrap();
@@ -206,7 +206,7 @@ impl Both {
             self.table.look(),
             "the record, then the table's"
         );
-        // An operator or the end of a lease may have ended claims. Their applications receive the losses now.
+        // An operator or the end of a lease may have ended claims. Their applications now receive the losses.
         for at in 0..self.clients.len() {
             self.receive_losses(at);
         }
@@ -225,7 +225,7 @@ impl Both {
         }
     }
 
-    /// Compares the loss of a claim, if there is one: it has the reason that a renewal would get.
+    /// Compares the loss of a claim, if there is one: it must have the reason that a renewal would get.
     fn receive_losses(&mut self, client: usize) {
         let events = self.events(client);
         if let (Some(claimed), [Event::Lost { reason, .. }]) = (&self.clients[client].claimed, &events[..]) {
@@ -253,7 +253,7 @@ impl Both {
         }
     }
 
-    /// A freed record is deleted, or one that is past its retention.
+    /// Deletes a freed record, or one after its retention.
     fn sweep(&mut self) {
         if !self.table.may_delete(self.now) {
             return;

@@ -40,12 +40,12 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// The address of a real server. Without one the test fails, because there is nothing to compare with.
+/// The address of a real server. Without an address, the test fails, because it cannot compare.
 pub(crate) fn address(variable: &str) -> String {
     std::env::var(variable).unwrap_or_else(|_| panic!("{variable}: run me under tests/servers"))
 }
 
-/// One test at a time: they use the same servers, and empty them.
+/// Runs one test at a time, because the tests use the same servers, and empty them.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     // A test that fails does not disturb the next one, which empties the servers.

@@ -15,7 +15,7 @@ use crate::chance::{Chance, alone, sequences};
 use commands::{Step, Word, random_step};
 use real::Real;
 
-/// Both servers, given the same commands.
+/// Both servers, which get the same commands.
 struct Both {
     model: Server,
     lua: RealLua,
@@ -23,14 +23,14 @@ struct Both {
     real: Vec<Real>,
 }
 
-/// One connection asks, two listen.
+/// One connection sends commands, two listen.
 const CONNECTIONS: usize = 3;
 
 fn words(line: &[&str]) -> Vec<Word> {
     line.iter().map(|word| word.as_bytes().into()).collect()
 }
 
-/// The model's clock is the real server's.
+/// The model's clock shows the same time as the real server's.
 fn now() -> Instant {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
     Instant::from_micros(u64::try_from(since.as_micros()).unwrap())
@@ -60,7 +60,7 @@ impl Both {
         self.model.call(now(), self.connections[0], line, &mut self.lua)
     }
 
-    /// Asks both, and compares answers and messages.
+    /// Sends a command to both, and compares answers and messages.
     fn ask(&mut self, line: &[Word]) -> Reply {
         let model = self.on_model(line);
         let real = self.real[0].call(line);
@@ -97,7 +97,7 @@ impl Both {
         };
         self.real[listener].send(line);
         let mut real: Vec<_> = confirmations.iter().map(|_| self.real[listener].next()).collect();
-        // Without names the real server leaves its channels in no order.
+        // Without names, the real server unsubscribes from its channels in any order.
         if line.len() == 1 {
             real.sort_by_key(|confirmation| format!("{confirmation:?}"));
             assert_eq!(real.len(), confirmations.len());
@@ -114,7 +114,7 @@ impl Both {
         }
     }
 
-    /// Ends a key, waits until the real one is gone, and compares.
+    /// Lets a key expire, waits until the real one is deleted, and compares.
     fn expire(&mut self, key: &[u8]) {
         self.ask(&[b"PEXPIRE".into(), key.into(), b"2".into()]);
         let exists = [b"EXISTS".into(), key.into()];
@@ -145,15 +145,15 @@ impl Both {
     }
 }
 
-/// Equal but for the clock: times left and times of day may differ by what passes between two calls.
+/// Equal except for the clock: remaining times and times of day may differ by the time between two calls.
 fn alike(model: &Reply, real: &Reply) -> bool {
     let near = |one: i64, other: i64| {
         let slack = match one.unsigned_abs() {
-            // Milliseconds left. Everything else in these sequences is smaller, or much greater.
+            // Remaining milliseconds. All other numbers in these sequences are smaller or much greater.
             500_000..=3_000_000_000 => 5_000,
             // Milliseconds of the day.
             1_000_000_000_000..=9_000_000_000_000 => 5_000,
-            // Microseconds of the day, also less the greatest number.
+            // Microseconds of the day, also minus the greatest number.
             1_000_000_000_000_000..=9_000_000_000_000_000 => 5_000_000,
             9_200_000_000_000_000_000..=9_222_999_999_999_999_999 => 5_000_000,
             _ => 0,
@@ -227,7 +227,8 @@ fn written_sequences_are_answered_alike() {
     assert_eq!(differences, 0);
 }
 
-/// A key lives through the last millisecond of its time, with no time left, and is gone in the next one.
+/// A key exists in the last millisecond of its time, with a remaining time of 0, and no longer in the next
+/// one.
 #[test]
 fn a_key_lives_through_its_last_millisecond() {
     let _alone = alone();

@@ -33,7 +33,7 @@ struct Client {
     connected: bool,
 }
 
-/// Both servers, asked the same.
+/// Both servers, which get the same requests.
 struct Both {
     address: String,
     model: Server,
@@ -80,7 +80,7 @@ impl Both {
         client
     }
 
-    /// Asks both, and compares the answers.
+    /// Sends a request to both, and compares the answers.
     fn ask(&mut self, client: usize, ask: &Ask) -> Answer {
         self.asked += 1;
         self.model.set_time(self.asked.try_into().unwrap());
@@ -157,14 +157,15 @@ impl Both {
         in_order(&mut self.times, model, real, 0)
     }
 
-    /// Compares the events of every session. Those of a session's end and of a new connection come in any order.
+    /// Compares the events of every session. The events of a session's end and of a new connection may have
+    /// any order.
     fn compare_events(&mut self, in_order: bool) {
         for client in self.clients.iter_mut().filter(|client| client.connected) {
             let mut model: Vec<(i64, Fired)> = Vec::new();
             for fired in self.model.take_fired_watches(client.model) {
                 model.push((fired.zxid, (fired.event, fired.path)));
             }
-            // The server sends an event to a session once, however many watches it has.
+            // The server sends an event to a session only once, even if the session has several watches.
             model.dedup();
             let mut model: Vec<Fired> = model.into_iter().map(|(_, fired)| fired).collect();
             let mut real = client.real.next_events(model.len());
@@ -210,7 +211,7 @@ impl Both {
         self.compare_events(matches!(step, Step::Ask(..)));
     }
 
-    /// Compares the trees, and events that should not have come, and clears up.
+    /// Compares the trees, checks that there are no further events, and cleans up.
     fn finish(mut self) {
         for client in 0..CLIENTS {
             self.step(&Step::Reconnect(client));
@@ -247,7 +248,8 @@ impl Both {
     }
 }
 
-/// Whether numbers of the real server follow those of the model, each one greater than the one before by so much.
+/// Whether the numbers of the real server have the order of those of the model, each greater than the one
+/// before by at least `least`.
 fn in_order(known: &mut BTreeMap<i64, i64>, model: i64, real: i64, least: i64) -> bool {
     let same = *known.entry(model).or_insert(real) == real;
     let before = known.range(..model).next_back();
@@ -281,7 +283,7 @@ fn random_ask(chance: &mut Chance, known: &[String]) -> Ask {
         0..=1 => create(&path, CreateMode::Persistent),
         2 => create(&path, CreateMode::Container),
         3..=5 => return create(&format!("{path}/n-"), CreateMode::EphemeralSequential),
-        // Beside the base there are nodes of other programs.
+        // Outside of the base, there are nodes of other programs.
         6 if path != BASE => create(&format!("{path}-"), CreateMode::EphemeralSequential),
         6..=7 => create(&path, CreateMode::Ephemeral),
         8..=9 => Ask::Request(Request::Delete { path }),

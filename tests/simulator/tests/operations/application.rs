@@ -12,24 +12,26 @@ use crate::{
     seen::Seen,
 };
 
-/// What an application is about to do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// The stage of an application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Stage {
     Idle,
     Claims,
     Runs(AttemptId),
     /// The effect has happened.
     Done(AttemptId),
-    /// It has asked to complete, release or leave.
+    /// It has called complete, release or leave.
     Ends(AttemptId),
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Application<F: Family> {
     pub(crate) hub: Hub<F>,
     pub(crate) key: Key,
     pub(crate) stage: Stage,
     fingerprint: Vec<u8>,
-    /// How often, in a hundred steps, it has the effect: otherwise it does something else with its claim.
+    /// How often, in a hundred steps, it performs the effect: otherwise it does something else with its
+    /// claim.
     pub(crate) resolve: u32,
     lost: bool,
 }
@@ -52,7 +54,7 @@ impl<F: Family> Application<F> {
         }
     }
 
-    /// The application goes on by one step.
+    /// Runs the next step of the application.
     pub(crate) fn step(
         &mut self,
         now: Instant,
@@ -72,9 +74,9 @@ impl<F: Family> Application<F> {
             Stage::Claims if chance.percent(20) => (Intent::Cancel, "cancels"),
             Stage::Claims | Stage::Ends(_) => return Ok(""),
             Stage::Runs(attempt) if chance.percent(self.resolve) => {
-                // A correct application checks that its claim is valid. It may be paused before it goes on.
-                account.effect(attempt)?;
-                self.stage = Stage::Done(attempt);
+                // A correct application checks that its claim is valid. It may be paused between the check
+                // and the effect.
+                self.run(attempt, account)?;
                 return Ok("has the effect");
             }
             Stage::Runs(_) => match chance.below(3) {
@@ -85,12 +87,32 @@ impl<F: Family> Application<F> {
             Stage::Done(_) if chance.percent(15) => (Intent::Leave, "leaves"),
             Stage::Done(attempt) => {
                 seen.late_completions += u64::from(self.lost);
-                let content = Content::new("text", attempt.text().into_bytes()).expect("a short result");
-                (Intent::Complete(content), "completes")
+                (completion(attempt), "completes")
             }
         };
         self.ask(now, intent, account)?;
         Ok(what)
+    }
+
+    /// The application claims, has the effect, or completes: the next of these.
+    pub(crate) fn proceed(&mut self, now: Instant, account: &mut Account) -> Result<(), Broken> {
+        match self.stage {
+            Stage::Idle => self.ask(now, Intent::Acquire(AcquireTimeout::Forever), account),
+            Stage::Runs(attempt) => self.run(attempt, account),
+            Stage::Done(attempt) => self.ask(now, completion(attempt), account),
+            Stage::Claims | Stage::Ends(_) => Ok(()),
+        }
+    }
+
+    /// The application releases its claim: nothing has happened.
+    pub(crate) fn release(&mut self, now: Instant, account: &mut Account) -> Result<(), Broken> {
+        self.ask(now, Intent::Release, account)
+    }
+
+    fn run(&mut self, attempt: AttemptId, account: &mut Account) -> Result<(), Broken> {
+        account.effect(attempt)?;
+        self.stage = Stage::Done(attempt);
+        Ok(())
     }
 
     fn ask(&mut self, now: Instant, intent: Intent, account: &mut Account) -> Result<(), Broken> {
@@ -101,7 +123,7 @@ impl<F: Family> Application<F> {
         );
         match self.hub.intent(now, self.key, intent) {
             Ok(()) => {}
-            // It is still cleaning up, or has ended by itself.
+            // The claim is still cleaning up, or has ended by itself.
             Err(Misuse::Busy) if begins => return Ok(()),
             Err(Misuse::NotHeld | Misuse::NotWaiting) if !begins && (self.lost || !ends) => {}
             Err(_) => return Err(Broken::Misuse),
@@ -173,7 +195,7 @@ impl<F: Family> Application<F> {
             Event::Lost { .. } => {
                 seen.losses += 1;
                 self.lost = true;
-                // It may still complete, if it has had the effect; otherwise it gives up.
+                // It may still complete if it has performed the effect; otherwise it gives up.
                 match self.stage {
                     Stage::Done(attempt) | Stage::Runs(attempt) => {
                         if let Some(run) = account.run(attempt) {
@@ -191,7 +213,7 @@ impl<F: Family> Application<F> {
                 seen.indeterminate += u64::from(*reason == Refusal::Indeterminate);
                 seen.unknown_tokens += u64::from(*reason == Refusal::UnknownToken);
                 self.stage = match self.stage {
-                    // The claim goes on.
+                    // The claim continues.
                     Stage::Ends(attempt) if self.hub.pending() > 0 => Stage::Done(attempt),
                     _ => Stage::Idle,
                 };
@@ -209,4 +231,9 @@ impl<F: Family> Application<F> {
         }
         self.stage = Stage::Idle;
     }
+}
+
+/// The result of an attempt differs from that of every other attempt.
+fn completion(attempt: AttemptId) -> Intent {
+    Intent::Complete(Content::new("text", attempt.text().into_bytes()).expect("a short result"))
 }

@@ -1,15 +1,16 @@
 //! S6: an operation happens as often as its policy allows, and all its callers get the same result.
 //!
-//! Clients claim one operation, have its effect, and complete it. On Redis, that is the model server with the real
-//! scripts: requests and answers overtake each other and are lost, and client libraries send twice. On ZooKeeper, it is
-//! the simulator's ensemble: sessions move to servers that lag, and end while their clients do not know it. Clients
-//! crash between any two steps, and clocks go on while a client stands still. `FENCEPOST_SEED` and `FENCEPOST_CASES`
-//! choose other runs; a failure prints its run.
+//! Clients claim one operation, perform its effect, and complete it. On Redis, that is the model server with
+//! the real scripts: requests and answers overtake each other and are lost, and client libraries send twice.
+//! On ZooKeeper, it is the simulator's ensemble: sessions move to servers that lag, and end while their
+//! clients do not know it. Clients crash between any two steps, and clocks continue while a client is paused.
+//! `FENCEPOST_SEED` and `FENCEPOST_CASES` choose other runs; a failure prints its run.
 //!
-//! The mutants lack one check: on Redis in a script, on ZooKeeper between the machines and the servers. Each breaks the
-//! promise that it is listed with.
+//! The mutants lack one check: on Redis in a script, on ZooKeeper between the machines and the servers. Each
+//! breaks the promise beside it in the list.
 
 mod application;
+mod orders;
 mod promises;
 mod redis;
 mod seen;
@@ -29,8 +30,9 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().expect("a number"))
 }
 
-/// Few runs detect these mutants. For each, the number of the first run that does: the search begins with it. A change of the
-/// simulator may make it another run; then the search goes on with the runs after it.
+/// Few runs detect these mutants. For each, the list has the number of the first run that does, with which
+/// the search begins. After a change of the simulator, it may be another run: then the search continues with
+/// the later runs.
 const RARE: [(&str, u64); 3] = [
     ("the check of the bucket", 8170),
     ("the change of the bucket by a sweep", 8170),
@@ -43,7 +45,7 @@ fn begin(without: &str) -> u64 {
     rare.map_or(0, |(_, begin)| *begin)
 }
 
-/// The first of these runs that breaks a promise, and what it breaks. A run is a result and its story.
+/// The first of these runs that breaks a promise, and the broken promise. A run is a result and its story.
 fn first_broken(
     runs: Range<u64>,
     mut run: impl FnMut(u64) -> (Result<(), Broken>, Vec<String>),
@@ -146,7 +148,7 @@ fn rare_things_happen_on_zookeeper() {
     }
 }
 
-/// What is in the table of claims on ZooKeeper, and does not happen here; and why.
+/// Transitions in the table of claims on ZooKeeper that do not happen here, with the reason.
 const UNSEEN: [(&str, &str); 2] = [
     (
         "zookeeper-claim: Proving -> Idle",
@@ -158,7 +160,7 @@ const UNSEEN: [(&str, &str); 2] = [
     ),
 ];
 
-/// The other state tables are compared in `tests/states.rs`.
+/// `tests/states.rs` compares the other state tables.
 #[test]
 fn machines_on_zookeeper_do_what_is_in_their_tables() {
     let first = setting("FENCEPOST_SEED", 20_261_126);
@@ -259,7 +261,7 @@ fn every_mutant_on_redis_breaks_its_promise() {
 #[test]
 fn every_mutant_on_zookeeper_breaks_its_promise() {
     for (mutant, expected) in &zookeeper::MUTANTS {
-        // It may break other promises, too.
+        // It may also break other promises.
         let found = first_broken(begin(mutant.without)..40_000, |seed| {
             let mut world = zookeeper::World::new(seed, Some(mutant));
             let result = world.run().map_or_else(

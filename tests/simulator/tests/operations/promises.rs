@@ -1,9 +1,9 @@
-//! What is promised of an operation, and the account of a run.
+//! The promises about an operation, and the account of a run.
 
 use fencepost_core::{AttemptId, Fence, Instant, claim::Policy};
 
 /// A promise that a run has broken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Broken {
     /// Two callers got different results.
     TwoResults,
@@ -17,7 +17,7 @@ pub(crate) enum Broken {
     UncountedTakeover,
     /// Fences do not grow.
     Fence,
-    /// Once faults have ended, a claim gets nothing for longer than a lease.
+    /// After the end of all faults, a claim gets no answer for longer than a lease.
     Wedged,
     /// A claim is refused as indeterminate, although no attempt has ended with an unknown outcome.
     FalselyIndeterminate,
@@ -25,14 +25,14 @@ pub(crate) enum Broken {
     ExpiredToken,
     /// A token that can be claimed is refused as unknown.
     TokenDenied,
-    /// A client that wants nothing has a lease.
+    /// A client without a claim has a lease.
     LeftLease,
-    /// The hub refuses what it has to accept.
+    /// The hub rejects a valid call.
     Misuse,
 }
 
 /// One attempt that was granted a claim.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Run {
     pub(crate) attempt: AttemptId,
     pub(crate) fence: Fence,
@@ -45,20 +45,20 @@ pub(crate) struct Run {
     pub(crate) over: bool,
 }
 
-/// What has happened.
-#[derive(Debug)]
+/// The account of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Account {
     policy: Policy,
     pub(crate) runs: Vec<Run>,
     result: Option<Vec<u8>>,
     fingerprint: Option<Vec<u8>>,
-    /// Whether a process has crashed that may have been granted a claim without knowing it.
+    /// Whether a crashed process may have been granted a claim without knowing it.
     pub(crate) in_doubt: bool,
     /// Attempts whose leases an operator or a server has ended early.
     pub(crate) ended_early: Vec<String>,
-    /// Registrations without a claim: the operation happened.
+    /// The number of registrations without a claim, which also count as the operation.
     registered: u64,
-    /// Whether an operator has perhaps deleted the record: then all may begin anew.
+    /// Whether an operator may have deleted the record: then everything may begin again.
     pub(crate) forgotten: bool,
 }
 
@@ -76,7 +76,7 @@ impl Account {
         }
     }
 
-    /// A client is granted a claim. Fences are compared with those of runs that were known before it.
+    /// A client is granted a claim. Its fence is compared with those of earlier runs.
     pub(crate) fn granted(
         &mut self,
         now: Instant,
@@ -131,7 +131,7 @@ impl Account {
         }
     }
 
-    /// The operation has happened by being registered.
+    /// The operation happens by a registration.
     pub(crate) fn registers(&mut self, fingerprint: &[u8]) -> Result<(), Broken> {
         self.registered += 1;
         self.happened_once()?;
@@ -156,7 +156,8 @@ impl Account {
         }
     }
 
-    /// An attempt without an effect asks to be released. From now on the operation may be claimed with other arguments.
+    /// An attempt without an effect requests its release. From now on the operation may be claimed with other
+    /// arguments.
     pub(crate) fn releases(&mut self, attempt: AttemptId) {
         if let Some(run) = self.run(attempt) {
             run.releases = !run.has_effect;
@@ -166,7 +167,7 @@ impl Account {
         }
     }
 
-    /// Whether no attempt that was granted a claim may have had an effect: then no policy stands in the way of a claim.
+    /// Whether no attempt that was granted a claim may have had an effect: then no policy prevents a claim.
     pub(crate) fn is_untouched(&self) -> bool {
         !self.in_doubt && self.runs.iter().all(|run| run.released)
     }

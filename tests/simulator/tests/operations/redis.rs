@@ -1,4 +1,4 @@
-//! Redis: the server, the clients, and the messages on their way.
+//! Redis: the server, the clients, and the pending messages.
 
 mod network;
 
@@ -19,6 +19,7 @@ use crate::{
     promises::{Account, Broken},
     seen::Seen,
 };
+pub(crate) use network::mutated;
 
 const LEASE: Duration = Duration::from_millis(300);
 const STEPS: u32 = 240;
@@ -39,7 +40,7 @@ struct Client {
     listening: Vec<(Vec<u8>, CommandId)>,
 }
 
-/// A request on its way to the server, or an answer on its way back. A crashed process gets no answers.
+/// A pending request to the server, or a pending answer. A crashed process gets no answers.
 struct Message {
     client: usize,
     crashes: u8,
@@ -102,7 +103,7 @@ impl<'a> World<'a> {
     }
 
     fn client(&mut self, number: u8, crashes: u8) -> Client {
-        // The third one asks for something else under the same key.
+        // The third client has another request with the same key.
         let fingerprint = if number == 2 { "other" } else { "print" };
         let Settings::Redis(settings) = settings(self.account.policy(), fingerprint) else {
             panic!("settings of Redis")
@@ -180,7 +181,7 @@ impl<'a> World<'a> {
         }
         let waits = |message: &Message| message.client == client && message.crashes == own.crashes;
         self.account.in_doubt |= own.application.stage != Stage::Idle || self.messages.iter().any(waits);
-        // It may be about to give up a claim whose answer was lost.
+        // The client may be about to give up a claim whose answer was lost.
         let output = self.clients[client].application.hub.poll_output(None);
         let waits = |wait: Wait| wait.reason.is_some_and(|timer| timer != Timer::Linger);
         self.account.in_doubt |= matches!(output, (_, Output::Wait(wait)) if waits(wait));
@@ -190,7 +191,7 @@ impl<'a> World<'a> {
         self.clients[client] = self.client(u8::try_from(client).expect("few clients"), crashes);
     }
 
-    /// What is on its way may still arrive, but no answer comes back.
+    /// Pending requests may still arrive, but get no answer.
     fn break_connection(&mut self, client: usize) -> Result<(), Broken> {
         let own = &mut self.clients[client];
         let crashes = own.crashes;
@@ -237,7 +238,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Faults end. A new client claims, and has its result or its refusal within a lease.
+    /// Faults end. A new client claims, and must get its result or its refusal within a lease.
     fn recover(&mut self) -> Result<(), Broken> {
         self.log("faults end".into());
         for client in &mut self.clients {

@@ -1,4 +1,4 @@
-//! What happens in runs.
+//! The counts of events in runs.
 
 /// How often rare things have happened.
 #[derive(Debug, Default)]

@@ -31,10 +31,10 @@ use truth::Truth;
 
 const STEPS: u32 = 500;
 
-/// The clients that claim. The last one asks for something else under the same key. Behind them comes the operator.
+/// The clients that claim. The last one has another request with the same key. After them comes the operator.
 const CLAIMANTS: u8 = 3;
 
-/// How the runs of a world differ from those of other worlds.
+/// The properties of a world that differ between runs.
 #[derive(Debug)]
 struct Theme {
     members: u8,
@@ -44,9 +44,9 @@ struct Theme {
     operated: bool,
     /// Whether freed records are deleted.
     swept: bool,
-    /// How often, in a hundred steps, there is a fault.
+    /// The number of faults in a hundred steps.
     bad: u32,
-    /// Whether requests and answers take a while, so that much else happens in between.
+    /// Whether requests and answers take a while, so that other steps happen in between.
     slow: bool,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct World<'a> {
     mutant: Option<&'a Mutant>,
     servers: Servers,
     now: Instant,
-    /// The leader's wall clock goes ahead of the time by so many milliseconds.
+    /// How many milliseconds the leader's wall clock is ahead of the time.
     ahead: i64,
     theme: Theme,
     scope: Scope,
@@ -66,7 +66,7 @@ pub(crate) struct World<'a> {
     throttled: u32,
     recovering: bool,
     pub(crate) seen: Seen,
-    /// What the machines have done, by their state tables.
+    /// The transitions of the machines, by their state tables.
     pub(crate) transitions: Transitions,
     story: Vec<String>,
 }
@@ -235,7 +235,7 @@ impl<'a> World<'a> {
         self.servers.server().set_time(millis);
     }
 
-    /// The leader's, in milliseconds.
+    /// The leader's wall clock, in milliseconds.
     fn wall_clock(&self) -> i64 {
         i64::try_from(self.now.as_micros() / 1000).expect("a small time") + self.ahead
     }

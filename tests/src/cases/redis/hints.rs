@@ -68,7 +68,7 @@ fn hint_before_the_confirmation(story: &mut Recorder) {
     acquire(story);
     story.held_for(5000).returns(&["queued", "subscribe"]);
     story.message().returns(&["call"]).subscribed().returns(&[]);
-    // The confirmation came while asking: what was asked before it proves nothing.
+    // The confirmation arrived during the acquire request, so a request from before it proves nothing.
     story
         .held_for(5000)
         .returns(&["call"])
@@ -198,7 +198,7 @@ fn used_again_while_lingering(story: &mut Recorder) {
         .waits_for(Some("linger"));
     story.after(500_000);
     let second = acquire(story);
-    // Confirmed already, so the question after it follows at once.
+    // The subscription is already confirmed, so the next acquire request follows at once.
     story
         .held_for(5000)
         .returns(&["queued", "call"])

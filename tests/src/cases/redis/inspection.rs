@@ -30,7 +30,7 @@ cases! { "redis":
         "redisson forceUnlock, DEL by hand: they delete any holder's lock";
 }
 
-/// A token as this implementation writes it.
+/// A token in the form of this implementation.
 const TOKEN: &str = "0000000200000000000000000000beef-3";
 
 fn inspection(action: &str) -> Value {

@@ -158,7 +158,7 @@ fn release_by_text(story: &mut Recorder) {
     story.own().returns(&["released"]);
 }
 
-/// The server answers nothing for longer than a lease. Returns whether the machine still repeats its request.
+/// The server does not reply for longer than a lease. Returns whether the machine still repeats its request.
 fn is_repeated_beyond_a_lease(story: &mut Recorder) -> bool {
     for _ in 0..20 {
         story.fail("call", "unknown");
@@ -170,7 +170,7 @@ fn is_repeated_beyond_a_lease(story: &mut Recorder) -> bool {
     true
 }
 
-/// A machine that releases after a renewal which has failed.
+/// A machine that releases after a failed renewal.
 fn release_after_a_renewal(story: &mut Recorder, failure: &str) -> u64 {
     let key = hold(story);
     story.timeout_of("renew").returns(&["call"]).fail("call", failure);
@@ -246,7 +246,7 @@ fn shutdown_leaves_nothing(story: &mut Recorder) {
     wait(story);
     acquire(story);
     story.shutdown().returns(&["call", "call"]).leaves(2);
-    // The question's late answer first: it is not looked at.
+    // First the late answer to the acquire request, which the machine ignores.
     story
         .granted(FENCE)
         .returns(&[])

@@ -1,4 +1,5 @@
-//! Replies that never come or come late: the client finds out what was done, and keeps or undoes it.
+//! Missing or late replies: the client finds out whether the request was executed, and keeps or undoes its
+//! effect.
 
 use serde_json::json;
 
@@ -93,7 +94,7 @@ fn acquire_lost(story: &mut Recorder) {
         .returns(&["call"])
         .granted(FENCE)
         .returns(&["acquired"]);
-    // The first one may still arrive.
+    // The first acquire may still arrive.
     story.release(key).returns(&["call"]).own().returns(&["released"]);
 }
 
@@ -172,7 +173,7 @@ fn slow_grant(story: &mut Recorder) {
 
 fn late_grant(story: &mut Recorder) {
     let key = open_with(story, "answer_within", json!(60_000_000));
-    // A server that was paused answers an old request now.
+    // A server that was paused now answers an old request.
     story.acquire(key).after(7_900_000).granted(FENCE).returns(&[]);
     story.waits_for(Some("retry")).timeout().returns(&["call"]);
     story.granted(FENCE).returns(&["acquired"]);
@@ -195,7 +196,7 @@ fn renewal_lost(story: &mut Recorder) {
         .waits_for(Some("renew"));
 }
 
-/// A renewal has no answer in time, and neither has the next one. Returns their ids.
+/// Two renewals in a row get no answer in time. Returns their ids.
 fn two_renewals(story: &mut Recorder) -> [u64; 2] {
     hold(story);
     let first = story.timeout().returns(&["call"]).silence("call").last_id("call");
@@ -323,7 +324,8 @@ fn release_never_answered(story: &mut Recorder) {
 fn release_without_a_server(story: &mut Recorder) {
     let key = open_with(story, "answer_within", json!(20_000_000));
     story.acquire(key).granted(FENCE);
-    // Counted from now, not from the acquire: the client does not know when the server has executed that.
+    // The time counts from now, not from the acquire, because the client does not know when the server
+    // executed it.
     story.after(100_000).release(key).returns(&["call"]);
     story.waits_for(Some("validity")).timeout().returns(&["released"]);
     story.waits_for(None).close(key).leaves(0);

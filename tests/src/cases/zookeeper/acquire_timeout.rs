@@ -138,7 +138,7 @@ fn search_on_a_deposed_leader(story: &mut Recorder) {
     story.acquire_within(key, 200_000).timeout();
     story.disconnected().given(1);
     story.returns(&["check", "sync", "check", "children"]);
-    // It answers the sync, and closes its connections when it misses its followers.
+    // The leader answers the sync, and closes its connections when it notices the loss of its followers.
     story.done("sync").returns(&[]).after(3_000_000).disconnected();
     story.given(1).returns(&["check", "sync", "check", "children"]);
     story.answer_routine().children(&[&other(2), &own(key, 3)]);
@@ -150,7 +150,7 @@ fn search_behind_a_refused_barrier(story: &mut Recorder) {
     let key = story.open(&settings());
     story.acquire_within(key, 200_000).timeout();
     story.disconnected().connected(1);
-    // The first one is the session lease's.
+    // The first sync belongs to the session lease.
     story.checked().error("sync", code::THROTTLED);
     story.children(&[&other(2)]).returns(&[]).waits_for(Some("retry"));
     story.timeout().returns(&["sync", "check", "children"]);

@@ -1,11 +1,11 @@
-//! How long a session counts as proved.
+//! How long a session counts as confirmed.
 
 use serde_json::json;
 
 use super::{acquire, code, hold, own, settings, warm};
 use crate::{cases::cases, transcript::Recorder};
 
-/// The server can only be read.
+/// The error code of a read-only server.
 const NOT_READ_ONLY: i32 = -119;
 
 cases! { "zookeeper":
@@ -174,7 +174,7 @@ fn connection_without_a_quorum(story: &mut Recorder) {
         .close(key);
     story.after(100_000).disconnected();
     story.after(4_900_000).given(1).returns(&["sync"]).done("sync");
-    // The time that was proved before is nearly over.
+    // The time that was confirmed before is nearly over.
     let key = acquire(story);
     story.returns(&["create", "children", "check"]);
     story.created(4, 42).children(&[&own(key, 4)]).returns(&[]);

@@ -1,5 +1,5 @@
-//! A contender may create its node and not delete it. The node stays until the session ends and blocks all
-//! contenders behind it, so the application is notified.
+//! A contender has the right to create its node, but not to delete it. The node stays until the session ends
+//! and blocks all contenders behind it, so the application is notified.
 
 use serde_json::json;
 

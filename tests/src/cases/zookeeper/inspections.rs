@@ -1,4 +1,4 @@
-//! Inspections: which contenders they find, and what follows an unexpected answer.
+//! Inspections: the contenders that they find, and unexpected answers.
 
 use serde_json::{Value, json};
 
@@ -210,7 +210,7 @@ fn inspection_answered_in_another_session(story: &mut Recorder) {
     story.waits_for(Some("retry")).timeout().returns(&["children"]);
     let first = other(1);
     story.children(&[&first]).returns(&["get"]);
-    // The answer to the abandoned list is no answer to the read.
+    // The answer to the abandoned list is not an answer to the read.
     let reply = story.reply_children(&[]);
     let id = story.last_id("children");
     story.answer_id(id, reply).returns(&[]);

@@ -1,4 +1,4 @@
-//! Releases of grants that were lost before: the loss is reported, and not a release.
+//! Releases of grants that were lost before: the hub reports the loss, not a release.
 
 use super::{code, downgrade, hold, recipes, semaphore, single};
 use crate::{cases::cases, transcript::Recorder};

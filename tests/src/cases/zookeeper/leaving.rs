@@ -1,4 +1,4 @@
-//! Releases, until the server has answered.
+//! Releases, up to the server's answer.
 
 use super::{acquire, at, code, hold, other, own};
 use crate::{cases::cases, transcript::Recorder};

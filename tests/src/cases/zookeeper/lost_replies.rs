@@ -1,4 +1,4 @@
-//! Replies that never come: the client finds out what was done, and keeps or undoes it.
+//! Missing replies: the client finds out whether the request was executed, and keeps or undoes its effect.
 
 use super::{acquire, at, code, other, own, own_of_attempt, queue_behind_two, warm};
 use crate::{cases::cases, transcript::Recorder};
@@ -190,7 +190,7 @@ fn barrier_lost(story: &mut Recorder) {
     let key = acquire(story);
     story.created(3, 41).fail("children", "unknown");
     story.timeout().returns(&["sync", "children"]);
-    // The list overtakes its barrier, and shows an earlier state.
+    // The list is answered before its barrier, and shows an earlier state.
     story.children(&[&own(key, 3)]).returns(&[]);
     story
         .fail("sync", "unknown")
@@ -207,7 +207,7 @@ fn own_node_missing(story: &mut Recorder) {
     warm(story);
     let key = acquire(story);
     story.created(3, 41).children(&[&other(2)]);
-    // It may be there all the same, if the list was no answer to this request.
+    // The node may still exist, if the list was not an answer to this request.
     story.returns(&["create", "children", "delete"]).created(4, 44);
     story
         .children(&[&own_of_attempt(key, 2, 4)])

@@ -1,5 +1,4 @@
-//! Multi-locks, where something goes wrong: answers to the transaction, suspensions, and cancels in each
-//! phase.
+//! Failures of multi-locks: answers to the transaction, suspensions, and cancels in each phase.
 
 use serde_json::json;
 
@@ -141,7 +140,7 @@ fn many_locks_suspended_while_waiting(story: &mut Recorder) {
     let key = queue_for_many(story);
     story.disconnected().connected(1);
     story.returns(&["check", "get", "sync", "children"]);
-    // The other one's turn comes first, and the held place has not been read again yet.
+    // The contender gets its turn in the other queue, before its held place was read again.
     story.done("sync").children(&[&own(key, 8)]).returns(&[]);
     story.present(41).returns(&["acquired"]);
 }
@@ -184,12 +183,12 @@ fn many_locks_parents_made(story: &mut Recorder) {
     story.error("multi", code::NO_NODE).returns(&PARENTS);
     parents_made(story);
     both_first_but_one(story, key, 2);
-    // One place is lost, and all are taken anew.
+    // One place is lost, and the machine joins all queues again.
     story.watch(&at(&own_of_attempt(key, 2, 3)), "deleted");
     story.returns(&["delete"]).done("delete").returns(&PARENTS);
 }
 
-/// One is first in its queue, and the other one waits.
+/// The contender is first in one queue, and waits in the other.
 fn both_first_but_one(story: &mut Recorder, key: u64, attempt: u32) {
     let names = [3, 8].map(|number| own_of_attempt(key, attempt, number));
     let reply = story.reply_children(&[&names[0], &names[1]]);
@@ -210,7 +209,7 @@ fn many_locks_parents_not_answered(story: &mut Recorder) {
     postponed(story);
 }
 
-/// The transaction finds no directory, and that may be because its create was not executed.
+/// The transaction finds no directory, perhaps because its create was not executed.
 fn postponed(story: &mut Recorder) {
     story.error("multi", code::NO_NODE).returns(&[]);
     story.waits_for(Some("retry")).timeout().returns(&PARENTS);

@@ -92,7 +92,7 @@ fn replies_of_the_wrong_shape(story: &mut Recorder) {
         .answer_wrongly("children", done)
         .returns(&[])
         .waits_for(Some("retry"));
-    // The create counts as unknown: the second one finds the first one's node.
+    // The result of the create counts as unknown: the second acquire finds the first one's node.
     story.timeout().timeout().answer_routine().created(4, 44);
     story
         .children(&[&own(key, 3), &own(key, 4)])

@@ -68,14 +68,14 @@ pub(super) fn cases() -> Vec<super::Case> {
 /// The directory of the lock in the cases.
 const DIR: &str = "/shop/stock";
 
-/// The server has a limit for what is below this node.
+/// The error code of a quota for the nodes below a path.
 const QUOTA_EXCEEDED: i32 = -125;
 
 fn settings() -> Value {
     json!({"kind": "zookeeper-mutex", "name": "stock", "prefix": "shop"})
 }
 
-/// A session that is proved, with no confirmation in flight: the usual state at an acquire.
+/// A confirmed session without a confirmation in flight: the usual state at an acquire.
 fn warm(story: &mut Recorder) {
     story.connected(1).done("sync");
     let key = story.open(&settings());

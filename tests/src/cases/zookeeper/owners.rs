@@ -212,7 +212,7 @@ fn owner_lost(story: &mut Recorder) {
     story.close(first).close(second).leaves(0);
 }
 
-/// Longer than any grant of the cases' sessions is valid.
+/// Longer than any grant in the cases is valid.
 const PAUSE: u64 = 11_000_000;
 
 fn owner_lost_by_the_clock(story: &mut Recorder) {

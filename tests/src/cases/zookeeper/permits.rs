@@ -1,4 +1,4 @@
-//! Semaphores, where something goes wrong: refusals, suspensions and revocation requests in each phase.
+//! Failures of semaphores: refusals, suspensions and revocation requests in each phase.
 
 use serde_json::json;
 

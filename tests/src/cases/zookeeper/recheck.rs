@@ -1,5 +1,5 @@
-//! Waiters and holders read again from time to time. A server does not send a watch's event to a client that
-//! may not read the node any more, and a client library can lose a watch.
+//! Waiters and holders read again from time to time. A server sends no watch event to a client that may no
+//! longer read the node, and a client library can lose a watch.
 
 use super::{
     DIR, at, code,

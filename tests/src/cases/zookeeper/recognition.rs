@@ -1,5 +1,5 @@
-//! Nodes whose names do not show whose they are: plain names after a move, and single nodes. Their data and
-//! transactions show it.
+//! Nodes whose names do not show their owner: plain names after a move, and single nodes. Their data and
+//! transactions show the owner.
 
 use fencepost_core::zookeeper::Stat;
 use serde_json::json;
@@ -85,7 +85,7 @@ fn plain_moved_first_forbidden(story: &mut Recorder) {
     story.returns(&["refused no-permission"]);
 }
 
-/// A create in plain names is not answered, and its node is searched for.
+/// A create in plain names gets no answer, and the machine searches for its node.
 fn plain_search(story: &mut Recorder) -> u64 {
     warm(story);
     let key = story.open(&settings(&[("layout", json!("plain"))]));
@@ -110,7 +110,7 @@ fn plain_create_lost_twice(story: &mut Recorder) {
     let key = plain_search(story);
     story.timeout();
     story.returns(&["sync", "check", "children", "create", "children"]);
-    // The first search has no answer yet when the second create has none.
+    // The first search still has no answer when the second create fails.
     let list = story.last_id("children");
     story.fail("create", "unknown");
     let none = story.reply_children(&[]);

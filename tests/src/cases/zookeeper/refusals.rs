@@ -1,4 +1,4 @@
-//! What cannot be granted: refused with a clear reason, with nothing left behind.
+//! Acquires that cannot be granted fail with a clear reason, and leave no node behind.
 
 use serde_json::json;
 

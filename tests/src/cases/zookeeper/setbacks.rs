@@ -1,4 +1,4 @@
-//! What a contender does when a request fails, is answered late, or has an unexpected answer.
+//! A contender's reaction to a failed request, a late answer or an unexpected answer.
 
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ pub(super) fn settings(more: &[(&str, Value)]) -> Value {
     settings
 }
 
-/// The transaction that made the session, and the time for which it is proved by a warm start.
+/// The end of the time that the confirmations of `warm` prove.
 const PROVED: u64 = 8_908_000;
 
 fn no_directory(story: &mut Recorder) {
@@ -126,8 +126,7 @@ fn parents_not_executed(story: &mut Recorder) {
     });
 }
 
-/// More often than a client creates missing directories, their creation has failed for a reason that may
-/// pass.
+/// Temporary failures of the creation of directories, more often than a client tries to create them.
 fn parents_postponed(story: &mut Recorder, fails: impl Fn(&mut Recorder)) {
     warm(story);
     acquire(story);
@@ -208,7 +207,7 @@ fn barrier_fails_before_the_list(story: &mut Recorder) {
     story.timeout().returns(&["sync", "children"]);
 }
 
-/// A machine whose session has moved to another connection. It asks for the lock.
+/// A machine whose session has moved to another connection. It acquires the lock.
 pub(super) fn ask_after_a_move(story: &mut Recorder, more: &[(&str, Value)]) -> u64 {
     warm(story);
     let key = story.open(&settings(more));

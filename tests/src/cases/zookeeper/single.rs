@@ -202,7 +202,7 @@ fn single_given_up(story: &mut Recorder) {
     story.cancel(key).returns(&["refused cancelled"]);
     made(story, 41);
     story.returns(&["sync", "check", "get"]);
-    // The answer to the first read does not count any more.
+    // The answer to the first read no longer counts.
     ours(story, key, 1, 41);
     still_ours(story, key);
 }

@@ -1,4 +1,4 @@
-//! Contenders that are first in the queue before enough is proved of their session.
+//! Contenders that are first in the queue before their session is confirmed for long enough.
 
 use serde_json::json;
 
@@ -98,7 +98,7 @@ fn first_in_the_queue(story: &mut Recorder, key: u64) {
     story.children(&[&own(key, 3)]).returns(&[]);
 }
 
-/// The acquire timeout ends, and then the session's proof comes.
+/// The acquire timeout ends, and then the session is confirmed.
 fn permit_with_the_proof(story: &mut Recorder, key: u64) {
     story.waits_for(Some("acquire-timeout")).timeout().returns(&[]);
     proved(story).returns(&["create", "children"]);
@@ -133,8 +133,8 @@ fn timeout_behind_a_standstill(story: &mut Recorder) {
     story.done("sync").returns(&["acquired"]);
 }
 
-/// Behind another one, in a session of which nothing is proved; and then first. The read of the own node is
-/// in flight.
+/// A contender behind another one, in an unconfirmed session, which then becomes first. The read of its own
+/// node is in flight.
 fn first_and_unproved(story: &mut Recorder) -> u64 {
     story.given(1).done("sync");
     let key = acquire(story);
@@ -143,7 +143,7 @@ fn first_and_unproved(story: &mut Recorder) -> u64 {
     key
 }
 
-/// The session's proof comes.
+/// The session is confirmed.
 fn proved(story: &mut Recorder) -> &mut Recorder {
     story.waits_for(Some("renew")).timeout().returns(&["sync"]);
     story.done("sync").returns(&["check"]).checked()

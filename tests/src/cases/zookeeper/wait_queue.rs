@@ -89,7 +89,7 @@ fn middle_waiter_cancels(story: &mut Recorder) {
         .children(&[&first, &second, &third, &own(key, 3)]);
     story.answer_routine().after(700);
     story.watch(&at(&third), "deleted").returns(&["children"]);
-    // The second one is gone, too.
+    // The second contender has also left.
     story
         .children(&[&first, &own(key, 3)])
         .returns(&["get", "queued"]);

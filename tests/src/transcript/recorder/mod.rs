@@ -1,6 +1,6 @@
 //! The recorder. A case is a story: inputs of a hub, such as answers to commands, in their order. The
-//! recorder writes them down with all outputs of the hub. With [`Recorder::returns`] the story checks the
-//! outputs that it is about.
+//! recorder records them with all outputs of the hub. With [`Recorder::returns`], the story checks the
+//! important outputs.
 
 mod redis;
 mod zookeeper;
@@ -12,7 +12,7 @@ use super::{
     player::Player,
 };
 
-/// How many timeouts a case lets pass at most, until the hub waits for a reason.
+/// The most timeouts that a case lets pass until the hub waits for a certain reason.
 const MOST_TIMEOUTS: usize = 1000;
 
 /// A case that is being recorded.
@@ -90,7 +90,7 @@ impl Recorder {
         self.input(Input::Timeout)
     }
 
-    /// What the hub waits for: the name of its timer, if there is one.
+    /// The name of the timer for which the hub waits, if there is one.
     fn reason(&self) -> Option<&str> {
         self.outputs.last().expect("an input was passed")["reason"].as_str()
     }
@@ -98,7 +98,7 @@ impl Recorder {
     /// Lets time pass until the hub waits for this reason, and then until that timeout. Until then the server
     /// answers like a healthy one.
     pub fn timeout_of(&mut self, reason: &str) -> &mut Self {
-        // A hub with a defect may never wait for it.
+        // A faulty hub may never wait for it.
         for _ in 0..MOST_TIMEOUTS {
             if self.reason() == Some(reason) {
                 return self.timeout();
@@ -120,7 +120,7 @@ impl Recorder {
         self.keys
     }
 
-    /// Acquires, for ever.
+    /// Acquires, without a timeout.
     pub fn acquire(&mut self, key: u64) -> &mut Self {
         self.input(Input::Acquire {
             key,
@@ -128,7 +128,7 @@ impl Recorder {
         })
     }
 
-    /// Acquires within so many microseconds.
+    /// Acquires, with a timeout in microseconds.
     pub fn acquire_within(&mut self, key: u64, micros: u64) -> &mut Self {
         let acquire_timeout = Some(micros);
         self.input(Input::Acquire { key, acquire_timeout })
@@ -197,7 +197,7 @@ impl Recorder {
         self.input(Input::Reply { id, reply })
     }
 
-    /// Answers the oldest open command of that operation in a shape that does not fit.
+    /// Answers the oldest open command of that operation with a reply of the wrong shape.
     pub fn answer_wrongly(&mut self, operation: &str, reply: Reply) -> &mut Self {
         let id = self.take(operation);
         self.misuse(Input::Reply { id, reply }, "wrong-reply")
@@ -257,14 +257,14 @@ impl Recorder {
         self.reason() == Some(reason)
     }
 
-    /// Checks what the hub waits for: the name of its timer, or nothing.
+    /// Checks the name of the timer for which the hub waits, or that there is none.
     #[track_caller]
     pub fn waits_for(&mut self, reason: Option<&str>) -> &mut Self {
         assert!(self.reason() == reason, "{:?}, not {reason:?}", self.reason());
         self
     }
 
-    /// Checks how many machines are left.
+    /// Checks how many machines the hub still has.
     pub fn leaves(&mut self, machines: usize) -> &mut Self {
         assert!(self.player.pending() == machines, "{}", self.text());
         self
@@ -344,7 +344,7 @@ fn name_of(output: &Value) -> Option<String> {
     }
 }
 
-/// The operation of a command. A multi that has only a check is a check.
+/// The operation of a command. A multi with only a check counts as a check.
 fn operation_of(output: &Value) -> Option<&str> {
     match output["parts"].as_array().map(Vec::as_slice) {
         Some([part]) if part["command"] == "check" => Some("check"),

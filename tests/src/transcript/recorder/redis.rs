@@ -15,12 +15,12 @@ impl Recorder {
         self.value(json!([1, fence]))
     }
 
-    /// A script's answer: held by another contender of this implementation, for so many milliseconds.
+    /// A script's answer: held by another contender of this implementation, for `millis`.
     pub fn held_for(&mut self, millis: i64) -> &mut Self {
         self.value(json!([0, millis, "6f74686572206f6e6520697320686572-1"]))
     }
 
-    /// A script's answer: held, for so many milliseconds, by another program, which wrote this value.
+    /// A script's answer: held for `millis` by another program, which wrote this value.
     pub fn held_by(&mut self, holder: &str, millis: i64) -> &mut Self {
         self.value(json!([0, millis, holder]))
     }
@@ -56,7 +56,7 @@ impl Recorder {
         self.input(Input::Message { id })
     }
 
-    /// The last subscription is gone.
+    /// The last subscription has ended.
     pub fn gone(&mut self) -> &mut Self {
         let id = self.last_id("subscribe");
         self.input(Input::Gone { id })

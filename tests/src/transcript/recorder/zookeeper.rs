@@ -8,7 +8,7 @@ use super::{Input, Recorder, Reply};
 const TIMEOUT: u64 = 9_000_000;
 
 impl Recorder {
-    /// The driver has made a session. All answers from now on have its number.
+    /// The driver has made a session. All later answers have its number.
     pub fn connected(&mut self, session: i64) -> &mut Self {
         self.session = session;
         self.session_is("connecting").session_is("connected")
@@ -83,7 +83,7 @@ impl Recorder {
         self.answer("check", reply)
     }
 
-    /// The answer "created", the path that of the oldest open numbered create with this number.
+    /// The answer "created" to the oldest open numbered create, at its path with this number.
     pub fn created(&mut self, number: i32, czxid: i64) -> &mut Self {
         let id = self.oldest(|command| command["command"] == "create" && command["flags"] == 1);
         let path = self.path_of(id) + &format!("{number:010}");
@@ -122,13 +122,13 @@ impl Recorder {
         self.answer("children", reply)
     }
 
-    /// The answer "here is the node", of the present session.
+    /// The answer "here is the node", owned by the current session.
     #[track_caller]
     pub fn present(&mut self, czxid: i64) -> &mut Self {
         self.present_of(self.session, czxid)
     }
 
-    /// The answer "here is the node", of another session.
+    /// The answer "here is the node", owned by another session.
     pub fn present_of(&mut self, owner: i64, czxid: i64) -> &mut Self {
         let reply = self.reply_node(owner, czxid);
         self.answer("get", reply)
@@ -187,7 +187,7 @@ impl Recorder {
         self.reply_data("", owner, czxid)
     }
 
-    /// A reply with a node and what stands in it, as data.
+    /// A reply with a node and its data.
     #[must_use]
     pub fn reply_data(&self, data: &str, owner: i64, czxid: i64) -> Reply {
         let stat = Stat {
@@ -201,7 +201,7 @@ impl Recorder {
         self.reply_stat(data, &stat)
     }
 
-    /// The same with all that is known of the node, as data.
+    /// The same with all properties of the node.
     #[must_use]
     pub fn reply_stat(&self, data: &str, stat: &Stat) -> Reply {
         Reply::data(self.session.to_string(), data.into(), stat)

@@ -1,7 +1,7 @@
 //! C's options: the members of `fencepost_options`, and the client's table of them.
 //!
-//! The order of members is an ABI. The header itself keeps it: what is there stays in its place, and new members come at
-//! the end, eight bytes each.
+//! The order of members is part of the ABI. The tool reads it from the header: existing members stay at their
+//! places, and new members come at the end, eight bytes each.
 
 use fencepost_core::options::{Kind, OptionSpec, Server, ValueType};
 
@@ -16,16 +16,16 @@ pub(super) const FILES: Files = &[
     ("bindings-c/client/members.h", table),
 ];
 
-/// `clang-format` has this width.
+/// The line width of `clang-format`.
 const WIDTH: usize = 120;
 
 /// Flags of the first version, which share eight bytes with others or have reserved bytes of another name.
 const FIRST_FLAGS: [&str; 3] = ["revocable", "renew", "fair"];
 
-/// Reserved members of the first version. Later ones are called after their flag.
+/// Reserved members of the first version. Later ones have the name of their flag.
 const FIRST_RESERVED: [&str; 3] = ["reserved_kind", "reserved_switches", "reserved_end"];
 
-/// What C adds to the table.
+/// The texts that C adds to the table.
 const MORE: [(&str, &str); 8] = [
     ("permits", "All clients of a semaphore must use the same number."),
     ("names", "A multi-lock has no other name."),
@@ -62,7 +62,7 @@ fn member(option: &OptionSpec) -> String {
     }
 }
 
-/// How many texts there are.
+/// The member with the number of texts.
 fn count(option: &OptionSpec) -> String {
     match option.name() {
         "names" => "name_count".to_owned(),
@@ -211,7 +211,7 @@ fn table(_before: &str) -> Result<String> {
     Ok(text)
 }
 
-/// The kinds that an option has to be given for, as bits.
+/// The kinds that require an option, as bits.
 fn required(option: &OptionSpec) -> String {
     if option.about().default != "required" {
         return "0".to_owned();
@@ -231,11 +231,11 @@ fn constant(kind: Kind) -> String {
     format!("FENCEPOST_KIND_{}", name.to_uppercase().replace('-', "_"))
 }
 
-/// The size of the structure where pointers have eight bytes.
+/// The size of the structure, with pointers of eight bytes.
 fn size() -> usize {
     let places = options().map(|option| match (option.value_type(), option.name()) {
         (ValueType::Texts, _) => 2,
-        // It lies beside `revocable`.
+        // It shares eight bytes with `revocable`.
         (_, "renew") => 0,
         _ => 1,
     });

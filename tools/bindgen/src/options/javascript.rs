@@ -1,4 +1,4 @@
-//! JavaScript's interfaces of options, and the names that it writes otherwise than the core.
+//! JavaScript's interfaces of options, and the names that differ from the core's.
 
 use fencepost_core::options::{Kind, OPTIONS, OptionSpec, Server, ValueType};
 
@@ -17,7 +17,7 @@ const HEAD: &str = "/**
  */
 ";
 
-/// What is an argument of its own.
+/// Options that are separate arguments.
 const ARGUMENTS: [&str; 2] = ["permits", "names"];
 
 /// The width of prettier's lines.
@@ -25,7 +25,7 @@ const WIDTH: usize = 120;
 
 fn interfaces(_before: &str) -> Result<String> {
     let mut text = HEAD.to_owned();
-    // A scope takes the options of its claims, and makes the settings of all its requests.
+    // A scope accepts the options of its claims, and makes the settings of all its requests.
     let kinds = [Kind::LOCKS.as_slice(), &[Kind::Claim]].concat();
     for kinds in kinds.chunk_by(|one, next| one.constructor() == next.constructor()) {
         let name = capitalized(&camel(kinds[0].constructor())) + "Options";
@@ -77,7 +77,7 @@ fn comment(about: &str) -> String {
     format!("  /**\n{lines}\n   */\n")
 }
 
-/// The type of the value. A text whose range lists texts is one of those.
+/// The type of the value. If the range lists texts, the type is their union.
 fn given(option: &OptionSpec) -> String {
     match option.value_type() {
         ValueType::Duration | ValueType::Whole => "number".into(),
@@ -116,7 +116,7 @@ fn sentence(option: &OptionSpec, servers: &str) -> String {
     words(&capitalized(&text))
 }
 
-/// The text with the words in backquotes as JavaScript writes them.
+/// The text, with the names in backquotes in JavaScript's form.
 fn words(text: &str) -> String {
     let word = |(index, part): (usize, &str)| match part {
         _ if index % 2 == 0 => part.to_owned(),

@@ -1,6 +1,7 @@
-//! Writes what each language and the reference say about the options of locks, and the reference about errors, from the core's tables.
+//! Writes the lock options of each language, and the reference's options and errors, from the core's tables.
 //!
-//! A file is written whole, or has regions: the lines between one with `bindgen: NAME` and the next with `bindgen: end`.
+//! The tool writes a whole file, or only its regions: the lines between `bindgen: NAME` and the next
+//! `bindgen: end`.
 
 mod c;
 mod javascript;
@@ -14,7 +15,7 @@ use std::{fs, path::Path};
 
 type Result<T> = core::result::Result<T, String>;
 
-/// Writes a file's new text, from its present text.
+/// Returns a file's new text, from its current text.
 type Write = fn(&str) -> Result<String>;
 
 /// Files with their paths in the repository.
@@ -28,7 +29,7 @@ const FILES: [Files; 5] = [
     rust::FILES,
 ];
 
-/// Brings all files up to date. With `checks` it writes nothing, and fails if one is not.
+/// Updates all files. With `checks` it writes nothing, and fails if a file is not up to date.
 pub(crate) fn write(checks: bool) -> Result<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut changed = Vec::new();

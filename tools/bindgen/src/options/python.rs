@@ -1,6 +1,7 @@
 //! Python's options: the parameters of the constructors, and the lists in the docstrings of `lock()`.
 //!
-//! Such a list stands below a line `Options:`, between two empty lines. Users read docstrings, so they have no marker.
+//! Such a list is below a line `Options:`, between two empty lines. It has no markers, because users read
+//! docstrings.
 
 use fencepost_core::options::{Kind, OPTIONS, OptionSpec, Server, ValueType, find};
 
@@ -34,7 +35,7 @@ fn made_by(constructor: &str) -> impl Iterator<Item = Kind> {
         .filter(move |kind| kind.constructor() == constructor)
 }
 
-/// Whether a method has this option as a keyword. What is required it takes before the keywords.
+/// Whether a method has this option as a keyword. Required options are arguments before the keywords.
 fn is_keyword(option: &OptionSpec, constructor: &str) -> bool {
     let mut kinds = made_by(constructor);
     option.about().default != "required" && kinds.any(|kind| option.is_option_of(Server::Memory, kind))
@@ -53,7 +54,7 @@ fn parameters(constructor: &str) -> Vec<String> {
 
 fn hint(option: &OptionSpec, constructor: &str) -> &'static str {
     match option.value_type() {
-        // Kinds without a prefix have not the layout that it is for.
+        // Kinds without a prefix do not have the layout that needs one.
         _ if option.name() == "layout" => {
             let has_prefix = find("node_prefix").is_some_and(|prefix| is_keyword(prefix, constructor));
             if has_prefix { "Layout" } else { "SharedLayout" }
@@ -105,7 +106,7 @@ fn sentences(option: &OptionSpec) -> String {
     )
 }
 
-/// Markdown as reStructuredText, with the values that Python has. What is not the name of an option is a text.
+/// Markdown as reStructuredText, with Python's values. A name in backquotes that is no option is a string.
 fn values(markdown: &str) -> String {
     let mut parts = markdown.split('`');
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -121,7 +122,7 @@ fn values(markdown: &str) -> String {
     text
 }
 
-/// The text with another list below `Options:`.
+/// The text with a new list below `Options:`.
 fn replace_list(text: &str, list: &[String]) -> Result<String> {
     let head = format!("\n{INDENT}Options:\n\n");
     let (before, rest) = text.split_once(&head).ok_or("no docstring has `Options:`")?;

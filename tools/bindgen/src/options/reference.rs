@@ -12,7 +12,7 @@ pub(super) const FILES: Files = &[
     ("docs/reference/errors.md", errors),
 ];
 
-/// The regions of the page of errors, each with the hundred of its numbers.
+/// The regions of the page of errors, each with the first digit of its error numbers.
 const ERRORS_BY: [(&str, u16); 4] = [("settings", 1), ("calls", 2), ("refusals", 3), ("losses", 4)];
 
 fn errors(before: &str) -> Result<String> {
@@ -44,7 +44,7 @@ fn tables(before: &str) -> Result<String> {
     )
 }
 
-/// Whether the table has one row for both: the sides of one lock have the same options.
+/// Whether the table has one row for both kinds: reader and writer have the same options.
 fn share_a_row(one: &Kind, next: &Kind) -> bool {
     one.constructor() == next.constructor() && one.name() != next.name()
 }

@@ -1,8 +1,8 @@
-//! Regions of files that people write.
+//! Generated regions in hand-written files.
 
 use super::Result;
 
-/// The text with other lines in its region `name`.
+/// The text with new lines in its region `name`.
 pub(super) fn replace(text: &str, name: &str, lines: &[String]) -> Result<String> {
     let marker = format!("bindgen: {name}");
     let is_marker =

@@ -8,7 +8,8 @@ use super::{
     words::{capitalized, range},
 };
 
-/// What Rust has in another form: a layout with its prefix is one value, and constructors take the rest.
+/// Options that have another form in Rust: a layout with its prefix is one value, and the others are
+/// arguments of constructors.
 const OTHERWISE: [&str; 4] = ["layout", "node_prefix", "permits", "names"];
 
 pub(super) const FILES: Files = &[
@@ -26,7 +27,7 @@ fn of_locks(_before: &str) -> Result<String> {
     ))
 }
 
-/// A scope takes the options of its claims, and makes the settings of all its requests.
+/// A scope accepts the options of its claims, and makes the settings of all its requests.
 fn of_operations(_before: &str) -> Result<String> {
     let head = "use super::IdempotencyOptions;\nuse crate::OnLeaseEnd;\n\nimpl IdempotencyOptions";
     Ok(methods(head, &[Kind::Claim]))

@@ -1,4 +1,4 @@
-//! What all languages say about an option.
+//! Texts about an option that all languages share.
 
 use fencepost_core::options::{Kind, OPTIONS, OptionSpec, Server};
 

@@ -10,8 +10,8 @@ Or install them in a client that you already have, best before you start it::
     fencepost.compat.kazoo.install(client)
 
 Or use the classes: ``Lock(client, "/stock/42", "till-7")``. Kazoo's own locks and these exclude each other,
-so you can change one process after the other. The package's ``README.md``, "Instead of kazoo", says what is
-the same, what is better and what is refused.
+so you can change one process after the other. The section "Instead of kazoo" of the package's ``README.md``
+describes the differences.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def install(client: AnyClient) -> AnyClient:
     Returns the client.
 
     If the client is connected already, its first grant comes after a quarter of the session timeout at the
-    earliest: until then it cannot prove how long the session lasts. Raises ConfigError for a client whose
-    handler is not kazoo's for threads.
+    earliest: until then the client cannot prove how long the session lasts. Raises ConfigError for a client
+    whose handler is not kazoo's for threads.
     """
     kazoo: Any = client
     for name, recipe in _RECIPES.items():
@@ -52,7 +52,7 @@ def install(client: AnyClient) -> AnyClient:
     start = type(kazoo).start_async
 
     def start_async() -> Any:
-        # After a stop there is no bridge. Made before the start, it sees the session begin.
+        # After a stop there is no bridge. A bridge that is made before the start sees the session begin.
         Bridge.of(kazoo)
         return start(kazoo)
 
@@ -64,7 +64,7 @@ class KazooClient(_kazoo.KazooClient):  # type: ignore[misc]  # kazoo has no typ
     """Kazoo's client with fencepost's locks."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
-        """Takes the arguments of kazoo's client."""
+        """Accepts the arguments of kazoo's client."""
         super().__init__(*arguments, **options)
         install(self)
 

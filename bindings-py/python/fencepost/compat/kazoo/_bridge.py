@@ -80,8 +80,8 @@ class Bridge(Client):
             wake()
 
     def watch(self, contender: Contender, until: Until, limit: float | None) -> None:
-        """Waits until that may be true, or the time is up. It does not carry out the contender's commands:
-        its own thread does.
+        """Waits until the condition may be true, or the time is up. It does not carry out the contender's
+        commands: the thread that acquires does.
         """
         engine = self._engine
         engine.check_process()
@@ -112,7 +112,7 @@ class Bridge(Client):
 
     def _end(self) -> None:
         self._kazoo.remove_listener(self._listen)
-        # The holders have to learn of the loss, which the driver has reported, before the close.
+        # Before the close, the holders must learn of the loss that the driver has reported.
         self._engine.tick(now())
         try:
             self.close()
@@ -123,7 +123,7 @@ class Bridge(Client):
                 delattr(self._kazoo, _BRIDGE)
 
     def __del__(self) -> None:
-        """No warning, as in Client: the program does not have to close a bridge."""
+        """Unlike Client, issues no warning: the program does not have to close a bridge."""
 
 
 _KAZOOS: dict[str, type[Exception]] = {

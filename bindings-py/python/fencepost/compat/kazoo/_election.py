@@ -33,7 +33,7 @@ class Election:
             pass
 
     def cancel(self) -> None:
-        """Cancels a candidacy that waits. If this candidate leads, its term goes on."""
+        """Cancels a candidacy that waits. If this candidate leads, its term continues."""
         self.lock.cancel()
 
     def contenders(self) -> list[str]:

@@ -41,11 +41,11 @@ class Lock(Recipe):
         self._contenders_re = re.compile(rf"(?:{names})(-?\d{{9,10}})$")
 
     def acquire(self, blocking: bool = True, timeout: float | None = None, ephemeral: bool = True) -> bool:
-        """Waits until this object holds the lock, and gives True. ``timeout`` limits the whole wait, in
+        """Waits until this object holds the lock, and returns True. ``timeout`` limits the whole wait, in
         seconds; connecting is included.
 
-        Gives False if ``blocking`` is False and another contender holds the lock. Gives False, too, if this
-        object holds the lock and no thread releases it in time. Raises LockTimeout, CancelledError, and
+        Returns False if ``blocking`` is False and another contender holds the lock. Also returns False if
+        this object holds the lock and no thread releases it in time. Raises LockTimeout, CancelledError, and
         kazoo's errors. Raises NotImplementedError for ``ephemeral=False``, a node that outlives its session.
         """
         if not ephemeral:

@@ -26,7 +26,9 @@ _LONGEST = 365 * 24 * 3600.0
 
 
 class RecipeContender(Contender):
-    """A contender of a recipe. Other threads of its object may wait until the connection is back, too."""
+    """A contender of a recipe. Other threads that use the same object may also wait until the connection is
+    restored.
+    """
 
     __slots__ = ("thread",)
 
@@ -46,7 +48,7 @@ class Recipe:
     _KIND = "lock"
     _NODE_NAME = ""
     _REACQUIRED = False
-    """Whether an acquire succeeds at once if the object holds already."""
+    """Whether an acquire succeeds at once if the object already holds a lease."""
 
     client: Any
     path: str
@@ -103,7 +105,7 @@ class Recipe:
         if contender is None or contender.state not in (State.WAITING, State.HELD):
             return None
         if contender.node is None and contender.attempt:
-            # The create had no answer, and the client found the node later.
+            # The create had no reply, and the client found the node later.
             hex = contender.attempt.replace("-", "")
             names = [child for child in self.client.get_children(self.path) if child.startswith(hex)]
             contender.node = f"{self.path}/{names[0]}" if names else None
@@ -138,11 +140,11 @@ class Recipe:
             bridge.cancel(contender)
 
     def release(self) -> bool:
-        """Releases the lock, and gives True when the server has confirmed it. Gives False if this object does
-        not hold the lock.
+        """Releases the lock, and returns True when the server has confirmed it. Returns False if this object
+        does not hold the lock.
 
-        Raises ConnectionLoss if the server does not answer within 5 seconds. The release goes on in the
-        background then.
+        Raises ConnectionLoss if the server does not reply within 5 seconds. Then the client continues the
+        release in the background.
         """
         contender, bridge = self._contender, self._bridge
         if contender is None or bridge is None:
@@ -163,7 +165,7 @@ class Recipe:
         return True
 
     def _give_up(self, contender: Contender) -> None:
-        """Ends an interrupted acquire or release, in any state. The client deletes what it has created."""
+        """Ends an interrupted acquire or release, in any state. The client deletes its node."""
         bridge = self._bridge
         try:
             if bridge is not None:
@@ -213,7 +215,7 @@ class Recipe:
         self, mine: Contender, blocking: bool, timeout: float | None, end: float | None, seen: int
     ) -> bool | None:
         """Waits until no other thread acquires with this object, and the object neither holds nor releases.
-        Gives None if this thread may contend then, and otherwise the result of its acquire.
+        Returns None if this thread may contend then, and otherwise the result of its acquire.
         """
 
         def settled(contender: Contender) -> bool:
@@ -266,7 +268,8 @@ class Recipe:
             with self._changed:
                 before, self._latest = self._latest, contender
                 if before is not None and before.state is State.LOST:
-                    # The engine may report the old loss later, when it would look like one of the new grant.
+                    # The engine may report the old loss later, when it would look like a loss of the new
+                    # grant.
                     self.lost.set()
                     self.wake_event.set()
                 self.lost.clear()

@@ -10,7 +10,7 @@ from ._recipe import Recipe, identifiers
 
 
 class Semaphore(Recipe):
-    """Kazoo's semaphore, on the same nodes. A node of its own has the number of leases as its data."""
+    """Kazoo's semaphore, on the same nodes. A separate node has the number of leases as its data."""
 
     _KIND = "semaphore"
     _REACQUIRED = True
@@ -21,20 +21,20 @@ class Semaphore(Recipe):
         super().__init__(client, path, identifier)
 
     def acquire(self, blocking: bool = True, timeout: float | None = None) -> bool:
-        """Waits until this object holds a lease, and gives True. ``timeout`` limits the whole wait, in
+        """Waits until this object holds a lease, and returns True. ``timeout`` limits the whole wait, in
         seconds; connecting is included.
 
-        Gives True at once if this object holds a valid lease. If another thread acquires or releases with
+        Returns True at once if this object holds a valid lease. If another thread acquires or releases with
         this object, the call waits for that first. While the connection is lost, it waits until the client
-        knows whether the lease is still valid. Gives False if ``blocking`` is False and no lease is free.
+        knows whether the lease is still valid. Returns False if ``blocking`` is False and no lease is free.
         Raises LockTimeout, CancelledError, kazoo's errors, and ValueError if the server has another
         ``max_leases``.
         """
         return self._acquire(bool(blocking), timeout)
 
     def lease_holders(self) -> list[str]:
-        """The identifiers of the holders. These are the oldest nodes: the first waiter makes its node before
-        it is its turn.
+        """The identifiers of the holders. Only the oldest nodes are holders: the first waiter makes its node
+        before it gets a lease.
         """
         try:
             children = self.client.get_children(self.path)

@@ -13,7 +13,7 @@ from ...hub._clock import now
 
 
 class SharedServer:
-    """A server, and the function to call when one of its hubs has new outputs."""
+    """A server, and the engines of its hubs."""
 
     def __init__(self) -> None:
         self.server = MemoryServer()
@@ -36,8 +36,8 @@ _naming = threading.Lock()
 
 
 def _begin_anew() -> None:
-    """This process was forked. The servers are the parent's, and so are their sessions, which would never end
-    here. Another thread of the parent may have had the lock.
+    """Called in a forked process. The servers and their sessions belong to the parent, and the sessions would
+    never end here. Another thread of the parent may have held the lock.
     """
     global _named, _naming
     _named, _naming = WeakValueDictionary(), threading.Lock()
@@ -48,7 +48,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def shared(name: str) -> SharedServer:
-    """The server of that name in this process. An empty name gives a new server each time."""
+    """The server of that name in this process. For an empty name, it returns a new server each time."""
     if not name:
         return SharedServer()
     with _naming:
@@ -59,8 +59,8 @@ def shared(name: str) -> SharedServer:
 
 
 class MemoryDriver:
-    """A session on a server inside the process. Its hub gives no commands. The driver only calls the engines
-    of other sessions when their hubs have new outputs.
+    """A session on a server inside the process. Its hub outputs no commands. The driver only calls the
+    engines of other sessions when their hubs have new outputs.
     """
 
     inline = False
@@ -80,7 +80,7 @@ class MemoryDriver:
 
     def submit(self, command: Command) -> None:
         """See Driver."""
-        raise AssertionError(f"a hub in memory has given the command {command}")
+        raise AssertionError(f"a hub in memory has output the command {command}")
 
     def carry_out(self, command: Command, contender: Contender) -> None:
         """See Driver."""

@@ -23,20 +23,23 @@ from ._settings import ANSWER_WITHIN, SILENT_AFTER, connection_settings
 from ._wire import pack
 
 _END_WITHIN = 5.0
-"""After a cancellation by others, a connection stays only for what is sent, for so many seconds."""
+"""If the program cancels the task, connections close as soon as they are idle, for this many seconds."""
 _END_PAUSE = 0.01
-"""How long it then waits before it connects. A loop that ends at once would leave the attempt."""
+"""How long the task then waits before it connects, in seconds. A loop that ends at once would abandon the
+attempt.
+"""
 
 
 def abort_on_disconnect(connection: Any, loop: asyncio.AbstractEventLoop) -> Any:
     """Makes redis-py close the socket at once whenever it disconnects, also after the server refused it.
 
-    With TLS, redis-py would wait for the server's closing message. The loop may end before that comes.
+    With TLS, redis-py would wait for the server's closing message. The loop may end before that message
+    arrives.
     """
     disconnect = connection.disconnect
 
     async def disconnect_at_once(*_: object, **__: object) -> None:
-        if loop.is_closed():  # Python drops the task. With it, the socket is closed.
+        if loop.is_closed():  # Python drops the task, and that closes the socket.
             return
         writer = connection._writer
         try:
@@ -50,7 +53,7 @@ def abort_on_disconnect(connection: Any, loop: asyncio.AbstractEventLoop) -> Any
 
 
 class DriverConnection:
-    """A connection. It is made when there is something to send, and made again after a loss."""
+    """A connection. Its task makes it when there is a command to send, and makes it again after a loss."""
 
     def __init__(self, engine: EnginePort, loop: asyncio.AbstractEventLoop, pool: Any) -> None:
         self.engine = engine
@@ -63,8 +66,8 @@ class DriverConnection:
         self._task: asyncio.Task[None] | None = None
         self._closed = False
         self._ends_until = 0.0
-        """Until then, the connection stays only for what is sent: the loop probably ends, because something
-        has cancelled the task, as `asyncio.run` does at its end.
+        """Until then, the connection closes as soon as it is idle: the loop probably ends soon, because the
+        program has cancelled the task, as `asyncio.run` does at its end.
         """
 
     def send(self, command: Command, packed: bytes) -> None:
@@ -86,29 +89,29 @@ class DriverConnection:
         return self.loop.create_task(self._run(), name="fencepost redis")
 
     def later(self, seconds: float, call: Callable[..., object], *arguments: object) -> asyncio.TimerHandle:
-        """Calls something later, without the variables of the task that sends a command now."""
+        """Calls a function later, without the context variables of the task that sends a command now."""
         return self.loop.call_later(seconds, call, *arguments, context=Context())
 
     def sent(self, command: Command) -> None:
         """A command was sent."""
 
     def answered(self, value: Any) -> None:
-        """A reply or a push has come."""
+        """A reply or a push has arrived."""
 
     def refused(self, text: str, error: BaseException) -> None:
-        """An error has come."""
+        """An error has arrived."""
 
     def lost(self, error: BaseException | None) -> None:
-        """The connection is lost. No answer will come to what was sent."""
+        """The connection is lost. The server will not reply to the commands that were sent."""
 
     @property
     def is_idle(self) -> bool:
-        """Whether no answer is pending, and nothing is to come."""
+        """Whether no reply is pending, and no message is expected."""
         return False
 
     @property
     def is_over(self) -> bool:
-        """Whether the connection is closing. The task may still read answers that had come before."""
+        """Whether the connection is closing. The task may still read replies that arrived before."""
         return self._writer is None or self._writer.transport.is_closing()
 
     def abort(self) -> None:
@@ -152,7 +155,7 @@ class DriverConnection:
                 if connection is not None:
                     await connection.disconnect()
             except Exception as caught:
-                # What has failed before says more, unless it is no programming error and this is one.
+                # The earlier error is more useful, unless only this one is a programming error.
                 remove_passwords(caught)
                 if is_fault(caught) and not is_fault(error):
                     error = caught
@@ -187,7 +190,7 @@ class DriverConnection:
                 value = await read(
                     disable_decoding=True,
                     timeout=math.inf,
-                    # Some versions would close the connection after an error of the server.
+                    # Some versions of redis-py would close the connection after an error of the server.
                     disconnect_on_error=False,
                     **self.how_to_read,
                 )
@@ -218,8 +221,8 @@ class DriverConnection:
 async def _within(what: Coroutine[Any, Any, object], seconds: float) -> None:
     """Waits for a coroutine, or raises TimeoutError.
 
-    Before Python 3.12, `wait_for` drops a cancellation that comes together with the result, and the task goes
-    on while its loop waits for its end.
+    Before Python 3.12, `wait_for` drops a cancellation that arrives together with the result. The task would
+    continue while its loop waits for its end.
     """
     task = asyncio.ensure_future(what)
     task._log_destroy_pending = False  # type: ignore[attr-defined]
@@ -235,7 +238,7 @@ async def _within(what: Coroutine[Any, Any, object], seconds: float) -> None:
 
 
 class ScriptConnection(DriverConnection):
-    """The connection for scripts. The server answers them in the order in which they were sent."""
+    """The connection for scripts. The server replies to them in the order in which they were sent."""
 
     def __init__(
         self, engine: EnginePort, loop: asyncio.AbstractEventLoop, pool: Any, renew: Callable[[], object]
@@ -244,7 +247,7 @@ class ScriptConnection(DriverConnection):
         self._renew = renew
         """Called when the server is a replica now. The next connections resolve the address again."""
         self._pending: deque[tuple[int, int]] = deque()
-        """The commands without an answer, each with the time when its answer is overdue."""
+        """The commands without a reply, each with the time when its reply is overdue."""
         self._overdue_timer: asyncio.TimerHandle | None = None
 
     @property
@@ -286,8 +289,8 @@ class ScriptConnection(DriverConnection):
             self.engine.failed(id, "unknown", error)
 
     def _check_overdue(self, read: int | None = None) -> None:
-        """Closes the connection if an answer is overdue: it may be dead, and the system would notice that
-        only after a quarter of an hour. ``read``: the loop has read everything that had come by this time.
+        """Closes the connection if a reply is overdue: it may be dead, and the system would notice that only
+        after a quarter of an hour. ``read``: the loop has read all replies that arrived before this time.
         """
         self._overdue_timer = None
         if not self._pending:
@@ -346,8 +349,8 @@ class SubscriptionConnection(DriverConnection):
         self._channels.lost(error)
 
     def _check_silence(self, read: int | None = None) -> None:
-        """Pings a silent server. Closes the connection if the server has not answered the ping. ``read``: the
-        loop has read everything that had come by this time.
+        """Pings a silent server. Closes the connection if the server has not replied to the ping. ``read``:
+        the loop has read all replies that arrived before this time.
         """
         self._ping_timer = None
         due, time = self._channels.due(), now()

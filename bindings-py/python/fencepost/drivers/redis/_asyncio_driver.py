@@ -20,7 +20,9 @@ from ._settings import address_of, check_pool, client_settings
 
 
 class AsyncRedisDriver:
-    """Carries out commands with the settings of a ``redis.asyncio.Redis`` of the program or of its own."""
+    """Carries out commands with the settings of a ``redis.asyncio.Redis``, which the program or the driver
+    has made.
+    """
 
     inline = False
     needs_thread = False
@@ -72,7 +74,7 @@ class AsyncRedisDriver:
         """See Driver."""
 
     async def close(self, within: float) -> None:
-        """See AsyncDriver. It waits for no server. If it is cancelled, both tasks end all the same."""
+        """See AsyncDriver. It waits for no server. Both tasks end even if the caller is cancelled."""
         self.drop()
         await self._scripts.ended()
         await self._subscriptions.ended()

@@ -1,5 +1,5 @@
-"""The background thread. It does what no thread waits for: renewals, retries, cleanup, subscriptions. It is a
-daemon, and starts with the first command.
+"""The background thread. It does the work for which no thread waits: renewals, retries, cleanup,
+subscriptions. It is a daemon, and starts with the first command.
 
 It sends all queued commands together, and waits for all its sockets at once. Only connecting blocks it.
 """
@@ -23,10 +23,10 @@ JOIN_WITHIN = 1.0
 
 
 def readable(descriptors: list[int], timeout: float | None) -> list[int]:
-    """Waits for at most so many seconds. Gives the descriptors that have something to read."""
+    """Waits for at most ``timeout`` seconds. Returns the descriptors that have data to read."""
     if not hasattr(select, "poll"):  # pragma: no cover
         return select.select(descriptors, [], [], timeout)[0]
-    # Unlike select, poll takes descriptors above 1023.
+    # Unlike select, poll supports descriptors above 1023.
     poll = select.poll()
     for descriptor in descriptors:
         poll.register(descriptor, select.POLLIN)
@@ -61,7 +61,7 @@ class Background:
         self._wake()
 
     def renew(self) -> None:
-        """The address may lead to another server now. The thread closes connections to the old one."""
+        """Called when the address may have a new server. The thread closes connections to the old one."""
         self._wake()
 
     def start(self) -> None:
@@ -101,7 +101,7 @@ class Background:
                     self._take_queue()
                     runs = self._wait(wake_socket)
                 except Exception as error:
-                    # Only programming errors come here.
+                    # Only programming errors reach this line.
                     self._engine.fail(error)
                     self._scripts.lose(error)
                     self._subscriptions.lose(error)
@@ -128,7 +128,7 @@ class Background:
             self._scripts.call(calls)
 
     def _wait(self, wake_socket: socket.socket) -> bool:
-        """Waits for work. Gives False if the start of this thread was interrupted: another one has been
+        """Waits for work. Returns False if the start of this thread was interrupted and another one was
         started.
         """
         if self._queue or self._closed:

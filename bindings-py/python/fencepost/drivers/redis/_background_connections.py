@@ -18,11 +18,13 @@ from ._settings import ANSWER_WITHIN, SILENT_AFTER
 from ._wire import pack
 
 _NEXT_PACKET = 0.001
-"""How long the thread waits for the rest of an answer before it does other work, in seconds."""
+"""How long the thread waits for the rest of a reply before it does other work, in seconds."""
 
 
 class DriverConnection:
-    """A connection and its commands. It is made again after each loss. Only the background thread uses it."""
+    """A connection and its commands. The thread makes it again after each loss. Only the background thread
+    uses it.
+    """
 
     def __init__(self, engine: EnginePort, pool: ConnectionPool) -> None:
         self.engine = engine
@@ -37,8 +39,8 @@ class DriverConnection:
         return int(connection._sock.fileno())
 
     def send(self, commands: list[tuple[Command, bytes]], more: bytes = b"") -> bool:
-        """Sends packed commands together, and ``more``. Gives False if that failed: the commands are settled
-        then.
+        """Sends packed commands together, and then ``more``. Returns False if that failed: the engine then
+        knows the outcome of the commands.
         """
         sent = False
         try:
@@ -70,14 +72,14 @@ class DriverConnection:
                 value = self._connection.read_response(
                     disable_decoding=True, disconnect_on_error=False, **self.how_to_read
                 )
-            except RedisTimeoutError:  # The rest has not come yet. The next read starts at this answer.
+            except RedisTimeoutError:  # The rest has not arrived yet. The next read starts at this reply.
                 return
             except Exception as error:
                 text = answer(error)
                 if text is not None:
                     self.refused(text, error)
                 if text is None or isinstance(error, RedisConnectionError):
-                    # Even if the server has answered, such as LOADING: redis-py would read this answer again.
+                    # Also after a reply such as LOADING: redis-py would read this reply again.
                     self.lose(error)
             else:
                 self.answered(value)
@@ -85,10 +87,10 @@ class DriverConnection:
     how_to_read: ClassVar[dict[str, bool]] = {}
 
     def answered(self, value: Any) -> None:
-        """A reply or a push has come."""
+        """A reply or a push has arrived."""
 
     def refused(self, text: str, error: BaseException) -> None:
-        """An error has come."""
+        """An error has arrived."""
 
     def renew(self) -> None:
         """Closes the connection if its server is a replica now."""
@@ -105,12 +107,12 @@ class DriverConnection:
 
 
 class ScriptConnection(DriverConnection):
-    """The connection for scripts. The server answers them in the order in which they were sent."""
+    """The connection for scripts. The server replies to them in the order in which they were sent."""
 
     def __init__(self, engine: EnginePort, pool: ConnectionPool) -> None:
         super().__init__(engine, pool)
         self._pending: deque[tuple[int, int]] = deque()
-        """The commands without an answer, each with the time when its answer is overdue."""
+        """The commands without a reply, each with the time when its reply is overdue."""
 
     def call(self, commands: list[Command]) -> None:
         """Sends the commands whose deadline has not passed."""
@@ -126,7 +128,7 @@ class ScriptConnection(DriverConnection):
             self._pending.extend((command.id, overdue) for command, _ in timely)
 
     def overdue(self) -> int | None:
-        """When the first answer is overdue."""
+        """When the first reply is overdue."""
         return self._pending[0][1] if self._pending else None
 
     def answered(self, value: Any) -> None:
@@ -185,7 +187,7 @@ class SubscriptionConnection(DriverConnection):
         return None if self._connection is None else self._channels.due()
 
     def ping_if_silent(self) -> None:
-        """Pings a silent server. Closes the connection if the server has not answered the ping."""
+        """Pings a silent server. Closes the connection if the server has not replied to the ping."""
         due = self.due()
         if due is None or due > now():
             return

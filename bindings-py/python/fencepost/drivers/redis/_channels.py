@@ -15,7 +15,7 @@ SILENCE = 5_000_000
 """After so many microseconds without a message, the driver pings the server."""
 PING = pack((b"PING",))
 _PINGED = (b"", 0)
-"""Stands for a ping in the queue of requests without an answer."""
+"""Stands for a ping in the queue of requests without a reply."""
 
 
 class Channels:
@@ -25,13 +25,13 @@ class Channels:
         self._engine = engine
         self._ids: dict[bytes, int] = {}
         self._asked: deque[tuple[bytes, int]] = deque()
-        """The requests that the server has not answered yet, in order."""
+        """The requests without a reply, in order."""
         self._heard = 0
         self._pinged: int | None = None
 
     def opened(self) -> None:
-        """A subscription is about to be sent. If there was none before, the server's silence begins to count
-        now.
+        """Called before a subscription is sent. If it is the first one, the time of the server's silence
+        begins now.
         """
         if not self._ids and not self._asked:
             self._heard, self._pinged = now(), None
@@ -43,7 +43,7 @@ class Channels:
         self._asked.append((channel, command.id))
 
     def unsubscribed(self, command: Command) -> None:
-        """The client needs a channel no more."""
+        """The client does not need a channel any more."""
         self._ids.pop(command.arguments[0], None)
         self._engine.report(self._engine.hub.reply, command.id, None)
 
@@ -54,8 +54,8 @@ class Channels:
         return self._heard + SILENCE if self._pinged is None else self._pinged + int(ANSWER_WITHIN * 1e6)
 
     def is_dead(self) -> bool:
-        """At that time: True if the server has not answered a ping. Otherwise the caller has to send a ping
-        now.
+        """Called at the time of :meth:`due`. Returns True if the server has not replied to a ping. Otherwise
+        the caller must send a ping now.
         """
         if self._pinged is not None:
             return True
@@ -64,7 +64,7 @@ class Channels:
         return False
 
     def answered(self, value: Any) -> None:
-        """A reply or a push has come."""
+        """A reply or a push has arrived."""
         self._heard, self._pinged = now(), None
         if value == b"PONG" or (isinstance(value, list) and value[:1] == [b"pong"]):
             self._take_ping()
@@ -80,7 +80,7 @@ class Channels:
             self._engine.report(self._engine.hub.reply, self._asked.popleft()[1], 1)
 
     def refused(self, text: str, error: BaseException) -> None:
-        """An error has come."""
+        """An error has arrived."""
         self._heard, self._pinged = now(), None
         if self._take_ping() or not self._asked:
             return
@@ -110,5 +110,5 @@ class Channels:
 
 
 def silent() -> TimeoutError:
-    """The error of a connection that the driver has closed."""
-    return TimeoutError("the server did not answer a ping on the connection for subscriptions")
+    """The error of a connection that the driver closes because the server is silent."""
+    return TimeoutError("the server did not reply to a ping on the connection for subscriptions")

@@ -21,7 +21,8 @@ class ConnectionPool:
 
     def __init__(self, pool: Any) -> None:
         self.generation = 0
-        """It grows when the address leads to another server. Connections of an older generation are closed.
+        """A number that grows when the address leads to another server. The pool closes connections of an
+        older generation.
         """
         self._pool = pool
         self.on_connect: Callable[[], object] = lambda: None
@@ -50,7 +51,7 @@ class ConnectionPool:
         return connection
 
     def take(self, limit: float) -> Any:
-        """A connection that no other thread uses."""
+        """Returns a connection that no other thread uses."""
         while True:
             try:
                 connection = self._idle.pop()
@@ -63,7 +64,7 @@ class ConnectionPool:
             connection.disconnect()
 
     def give(self, connection: Any) -> None:
-        """Returns a connection. After an error it is disconnected already."""
+        """Takes a connection back. After an error it is already disconnected."""
         usable = connection._sock is not None and self.is_current(connection)
         if self._closed or not usable or len(self._idle) >= _MOST_IDLE:
             connection.disconnect()
@@ -87,14 +88,14 @@ class ConnectionPool:
 
 
 def _is_open(connection: Any) -> bool:
-    """Whether the server has not closed an idle connection. A command that is sent on a closed one is lost,
-    and its outcome would be unknown.
+    """Whether an idle connection is still open. A command that is sent on a closed one is lost, and its
+    outcome would be unknown.
     """
     sock = connection._sock
     if sock is None:
         return False
     try:
-        # The plain socket, without TLS, because this only looks for the end of the stream.
+        # The plain socket, without TLS, because this only checks for the end of the stream.
         sock.setblocking(False)
         return socket.socket.recv(sock, 1, socket.MSG_PEEK) != b""
     except (BlockingIOError, InterruptedError):

@@ -2,8 +2,8 @@
 
 A waiting thread makes its round trips itself, on a connection that the driver makes with the program's
 settings. The driver does not use redis-py's ``execute_command``: that silently sends a command again if it
-has no answer, and takes twice as long. The background thread does what no thread waits for: renewals,
-retries, subscriptions.
+has no reply, and takes twice as long. The background thread does the work for which no thread waits:
+renewals, retries, subscriptions.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from ._wire import pack
 
 
 class RedisDriver:
-    """Carries out commands with the settings of a ``redis.Redis`` of the program or of its own."""
+    """Carries out commands with the settings of a ``redis.Redis``, made by the program or the driver."""
 
     def __init__(self, client: Any) -> None:
         check_pool(client.connection_pool)
         self.inline = getattr(client.connection_pool, "service_name", None) is None
-        """False with sentinels: redis-py asks them without a limit, so the background thread does that, and
-        not a waiting thread with a timeout.
+        """False with sentinels. Their queries have no common time limit, so the background thread makes them,
+        and not a waiting thread with a timeout.
         """
         self.needs_thread = not self.inline
         self.hub = Hub("redis", id(client))
@@ -61,8 +61,8 @@ class RedisDriver:
         self._background.submit(command)
 
     def _interrupted(self, id: int, connection: Any, sent: bool) -> None:
-        """An exception of the program has come in between. The answer may still come, so no other command may
-        use this connection.
+        """Called when an exception of the program has interrupted a command. The reply may still arrive, so
+        no other command may use this connection.
         """
         if connection is not None:
             connection.disconnect()
@@ -76,13 +76,13 @@ class RedisDriver:
         engine, id = self._engine, command.id
         limit, until = ANSWER_WITHIN, command.deadline
         if contender.state is State.HELD:
-            # While the grant lasts, an answer to a renewal is useful.
+            # While the grant lasts, a reply to a renewal is useful.
             limit, until = SILENT_AFTER, contender.valid_until
         if until is not None:
             limit = min(max(0.001, (until - now()) / 1e6), limit)
         connection, sent = None, False
         if not self._background.runs:
-            # The background may be needed later, when Python starts no threads any more.
+            # The client may need the background thread later, when Python starts no threads any more.
             with engine.order:
                 self._background.start()
         try:

@@ -1,4 +1,4 @@
-"""What an exception of redis-py means: an answer of the server, or none."""
+"""Classifies the exceptions of redis-py: a reply of the server, or no reply."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from redis.exceptions import (
 # Errors of the server. Some of them are connection errors for redis-py.
 _ANSWERS = (ResponseError, AuthenticationError, AuthorizationError, BusyLoadingError, MasterDownError)
 
-# redis-py before 8 does not give the code of an error.
+# Before version 8, redis-py does not report the code of an error.
 _CODES: dict[type[BaseException], str] = {
     exceptions.AskError: "ASK",
     exceptions.BusyLoadingError: "LOADING",
@@ -36,7 +36,7 @@ _HAS_CODE = re.compile("[A-Z]{2,}(?: |$)").match
 
 
 def answer(error: BaseException) -> str | None:
-    """The server's error as a text that begins with its code. None if the server has not answered."""
+    """The server's error as a text that begins with its code. None if the server has not replied."""
     if not isinstance(error, _ANSWERS):
         tls_failure = tls_error(error)
         return None if tls_failure is None else f"ERR TLS: {tls_failure}"
@@ -51,8 +51,8 @@ def answer(error: BaseException) -> str | None:
 
 
 def tls_error(error: BaseException) -> ssl.SSLError | None:
-    """The error of a TLS handshake that would fail again: the certificate is not trusted, or the server
-    speaks no TLS. No command was sent.
+    """The error of a TLS handshake that would fail again: the certificate is not trusted, or the server does
+    not use TLS. No command was sent.
     """
     cause: BaseException | None = error
     while cause is not None:
@@ -73,5 +73,5 @@ def remove_passwords(error: BaseException) -> None:
 
 
 def failure(error: BaseException, sent: bool) -> str:
-    """The failure of a command that ended in an exception without an answer."""
+    """The failure of a command that ended in an exception without a reply."""
     return "unknown" if sent else "not-sent"

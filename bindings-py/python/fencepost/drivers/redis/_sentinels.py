@@ -1,5 +1,5 @@
-"""How a driver asks the sentinels of the program's pool: in turn, each within a limit. redis-py has no limit
-by itself, so one silent sentinel would keep the driver from the others.
+"""Queries the sentinels of the program's pool one after the other, each with a time limit. redis-py has no
+limit by default, so one silent sentinel would block the queries to the others.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 from redis.exceptions import ConnectionError as RedisConnectionError
 
 _EACH_WITHIN = 0.9
-"""How long one sentinel may take to connect, and to answer, in seconds."""
+"""How long a connection to one sentinel may take, and then its reply, in seconds."""
 
 
 class Sentinels:
-    """Takes the place of the program's pool in a connection, which asks it for the address of the master."""
+    """Replaces the program's pool in a connection, which gets the address of the master from it."""
 
     def __init__(self, pool: Any, retry: Any) -> None:
         self._pool = pool
@@ -40,14 +40,14 @@ class Sentinels:
         raise error or RedisConnectionError("the client has no sentinels")
 
     def _each(self) -> Iterator[tuple[Any, Any]]:
-        """Each sentinel, with a manager that has only a copy of this one."""
+        """Each sentinel, with a manager that has only a copy of this sentinel."""
         for sentinel in list(self._pool.sentinel_manager.sentinels):
             manager = copy.copy(self._pool.sentinel_manager)
             manager.sentinels = [self._limited(sentinel)]
             yield sentinel, manager
 
     def _limited(self, sentinel: Any) -> Any:
-        """A client of the same sentinel that asks once, within the limit."""
+        """A client of the same sentinel that sends one request, within the limit."""
         pool = sentinel.connection_pool
         settings = dict(pool.connection_kwargs)
         for name in ("retry_on_error", "retry_on_timeout"):
@@ -58,7 +58,7 @@ class Sentinels:
         return type(sentinel)(connection_pool=type(pool)(connection_class=pool.connection_class, **settings))
 
     def _prefer(self, sentinel: Any) -> None:
-        """It has answered, so it is the first that is asked next time."""
+        """Moves a sentinel that has replied to the front, so that the next query begins with it."""
         known = self._pool.sentinel_manager.sentinels
         if sentinel in known:
             at = known.index(sentinel)

@@ -13,11 +13,11 @@ from ...errors import ConfigError
 from ._sentinels import AsyncSentinels, Sentinels
 
 ANSWER_WITHIN = 5.0
-"""How long a driver waits for an answer if the command has no deadline, in seconds."""
+"""How long a driver waits for a reply if the command has no deadline, in seconds."""
 SILENT_AFTER = 4.9
-"""After so many seconds without an answer, the driver closes a connection. It is less than the rest of a
-lease of the default length when the client sends the renewal. A command's deadline does not close the
-connection: a later answer is useful, too, and other commands wait for their answers on the connection.
+"""After this many seconds without a reply, the driver closes a connection. When the client sends a renewal,
+the rest of a lease of the default length is longer than this. A command's deadline does not close the
+connection: a later reply is useful, too, and other commands wait for their replies on the connection.
 """
 
 
@@ -71,7 +71,7 @@ def _check_files(pool: Any) -> None:
         path = pool.connection_kwargs.get(name)
         if path and not os.path.exists(path):
             raise ConfigError(
-                f"{name} of the redis-py client is {os.fspath(path)!r}, and there is nothing at this path: "
+                f"{name} of the redis-py client is {os.fspath(path)!r}, which does not exist: "
                 "give the path of a file that exists",
                 110,
                 "invalid-option",

@@ -1,9 +1,9 @@
 """The driver for kazoo.
 
 A :class:`Request` is kazoo's request and kazoo's asynchronous result in one object. Kazoo's connection thread
-asks it for its bytes when it writes them, and gives it the reply, in the order of the wire. So the driver
-knows exactly what was sent. It reads the czxid from the reply's header. Only the waiting thread has to be
-woken.
+gets the bytes from it when it writes them, and passes it the reply, in the order of the wire. So the driver
+knows exactly which requests were sent. It reads the czxid from the reply's header. Only the waiting thread
+has to be woken.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class Request:
         return self._body
 
     def deserialize(self, packet: bytes, offset: int) -> tuple[()]:
-        """Takes the server's answer. Kazoo iterates over the result after a multi, so it is empty."""
+        """Handles the server's reply. Returns an empty value: kazoo iterates over it after a multi."""
         driver, hub, operation = self._driver, self._driver.hub, self._operation
         if self._watches:
             driver.hooks.watches.add(self)
@@ -123,7 +123,7 @@ class Request:
         return ()
 
     def set(self, value: object = None) -> None:
-        """Kazoo calls this after :meth:`deserialize`, which has taken the answer."""
+        """Kazoo calls this after :meth:`deserialize`, which has handled the reply."""
 
     def set_exception(self, error: BaseException) -> None:
         """The request has ended in an error. Kazoo may call this twice."""
@@ -136,7 +136,7 @@ class Request:
             self._driver.report_failure(self._id, verdict, error)
 
     def settle_unsent(self) -> None:
-        """The request was not sent and never will be."""
+        """Reports that the request was not sent and never will be."""
         if not self.settled:
             self.settled = True
             self._driver.report(self._driver.hub.failed, self._id, "not-sent")
@@ -168,7 +168,7 @@ class Request:
 
 
 class KazooDriver:
-    """Carries out commands on a KazooClient of the program or of its own."""
+    """Carries out commands on a KazooClient, which the program or the driver has made."""
 
     inline = False
     needs_thread = True
@@ -186,7 +186,7 @@ class KazooDriver:
 
     @classmethod
     def connect(cls, address: Address) -> KazooDriver:
-        """A driver with a client of its own."""
+        """A driver that makes its own client."""
         return cls(OwnClient(address), own=True)
 
     def describe(self) -> str:
@@ -208,7 +208,7 @@ class KazooDriver:
             elif state == KeeperState.CLOSED and not self.hooks.is_starting():
                 self.report(self.hub.session, "closed")
         if self.client.connected:
-            # Its answer comes on the connection's thread, in order with the events of the connection.
+            # Its reply arrives on the connection's thread, in order with the events of the connection.
             self.hooks.send_queue.post(Probe(self))
 
     def submit(self, command: Command) -> None:
@@ -293,14 +293,14 @@ class KazooDriver:
             self.engine.fail(error)
 
     def report_failure(self, id: int, verdict: str, error: BaseException) -> None:
-        """Reports that a request has no answer. It raises nothing, either."""
+        """Reports that a request has no reply. It raises nothing, either."""
         try:
             self.engine.failed(id, verdict, error)
         except Exception as fault:
             self.engine.fail(fault)
 
     def starting(self) -> None:
-        """See Listener. The hub may have taken the client's end as final. Now it waits for a session."""
+        """See Listener. The hub may have treated the client's end as final. Now it waits for a session."""
         self.report(self.hub.session, "connecting", 0)
 
     def turn(self) -> None:
@@ -334,7 +334,8 @@ class KazooDriver:
             self.hooks.watches.leave(id(self))
             self.hooks.detach(self)
             return
-        # Kazoo may wait for a server that does not answer. A thread does that, and this one stops waiting.
+        # Kazoo may wait for a server that does not reply. Another thread does that, and this one stops
+        # waiting.
         closer = start("close", self._stop)
         if closer is None:
             self._stop()
@@ -354,7 +355,7 @@ class KazooDriver:
 
 
 class Probe:
-    """A sync for a client that was connected before the driver existed. When its answer comes, the hooks
+    """A sync for a client that was connected before the driver existed. When its reply arrives, the hooks
     know the session timeout.
     """
 
@@ -373,7 +374,7 @@ class Probe:
         """The connection was lost meanwhile. Kazoo reports the next one."""
 
     def deserialize(self, packet: bytes, offset: int) -> None:
-        """The server's answer."""
+        """The server's reply."""
 
     def set(self, value: object = None) -> None:
         """The client is connected."""
@@ -381,7 +382,7 @@ class Probe:
         driver.connected(driver.client._session_id, driver.hooks.timeout_ms())
 
     def set_exception(self, error: BaseException) -> None:
-        """The connection was lost meanwhile, and kazoo reports the next one; or the server has answered with
+        """The connection was lost meanwhile, and kazoo reports the next one; or the server has replied with
         an error, so the client is connected.
         """
         if isinstance(failure(error, True), int):

@@ -1,19 +1,21 @@
-"""The hooks of fencepost in a KazooClient. All drivers on a client share them. The last driver removes them.
+"""The hooks of fencepost in a KazooClient. All drivers on a client share them. The last driver that is closed
+removes them.
 
 The hooks are needed because of kazoo's limits:
 
 - It does not report the negotiated session timeout. The hooks read it from the connection's own calls.
 - It blocks a caller whose request finds the queue full, and it queues calls while the connection is lost. The
-  hooks have a queue of their own (``_send_queue.py``).
-- It delivers watches and replies on different threads. The hooks have a table of watches of their own
+  hooks have their own queue (``_send_queue.py``).
+- It delivers watches and replies on different threads. The hooks have their own table of watches
   (``_watches.py``).
 - It does not report every end of its connection's thread. It reports none before the first connection. If a
-  listener raises something like ``SystemExit``, kazoo does not call the later listeners. It lets ``start()``
-  return before it calls any of them. So the hooks take the states where kazoo makes them.
-- It takes the server's answer to ``add_auth`` for the answer to the oldest request, although ZooKeeper gives
-  it before the answers to earlier requests. The hooks put its entry in front.
+  listener raises an exception such as ``SystemExit``, kazoo does not call the later listeners. ``start()``
+  returns before kazoo calls any of them. So the hooks get the states from the methods in which kazoo sets
+  them.
+- It treats the server's reply to ``add_auth`` as the reply to the oldest request, although ZooKeeper sends it
+  before the replies to earlier requests. The hooks move the entry of ``add_auth`` to the front.
 
-``check_client`` refuses a client that lacks the parts they need, such as another handler.
+``check_client`` rejects a client that lacks the parts that the hooks need, and a client with another handler.
 """
 
 from __future__ import annotations
@@ -71,7 +73,7 @@ _FOR_GOOD = {KeeperState.CLOSED: "closed", KeeperState.AUTH_FAILED: "auth-failed
 
 
 class Listener(Protocol):
-    """A driver, as the hooks see it. The connection's thread calls these methods, except for
+    """The part of a driver that the hooks use. The connection's thread calls these methods, except for
     :meth:`starting`.
     """
 
@@ -87,13 +89,13 @@ class Listener(Protocol):
         """An attempt to connect has failed."""
 
     def connecting(self) -> None:
-        """Kazoo is about to ask for a new session."""
+        """Kazoo is about to request a new session."""
 
     def connected(self, session: int, timeout_ms: int) -> None:
         """The client is connected, in a new session or in the same one."""
 
     def disconnected(self, state: str) -> None:
-        """``suspended``, ``expired``, ``auth-failed`` or ``closed``."""
+        """The connection was lost. ``state``: ``suspended``, ``expired``, ``auth-failed`` or ``closed``."""
 
 
 def check_client(client: Any) -> None:
@@ -142,7 +144,7 @@ class Hooks:
                 setattr(client, _HOOKS, hooks)
             hooks._listeners = [*hooks._listeners, listener]
         if client._connection._connection_routine is threading.current_thread():
-            serve()  # A listener of the program makes the client.
+            serve()  # The program makes the client in a listener.
         return hooks
 
     def detach(self, listener: Listener) -> None:
@@ -171,7 +173,7 @@ class Hooks:
             try:
                 return connect(host, address, port)
             except Exception as error:
-                # Kazoo's own exception says less than the socket's.
+                # The socket's exception has more details than kazoo's own.
                 self._report_connect_failure(
                     error.__context__ if isinstance(error.__context__, OSError) else error
                 )
@@ -193,8 +195,8 @@ class Hooks:
                 for listener in self._listeners:
                     listener.connecting()
             if isinstance(request, Connect):
-                # Kazoo would begin at 1 again. If the session has moved to another server, an answer to an
-                # earlier request could then be taken for the answer to a new request of the same number.
+                # Kazoo would begin at 1 again. If the session has moved to another server, kazoo could then
+                # take a reply to an earlier request for the reply to a new request of the same number.
                 connection._xid = self._last_xid
             result = invoke(timeout, request, xid)
             if isinstance(request, Connect):
@@ -252,7 +254,7 @@ class Hooks:
             serve()  # Kazoo calls the program's listeners on this thread.
             try:
                 if state in _CONNECTED and client.state != KazooState.CONNECTED:
-                    # Kazoo lets `start()` return as soon as it takes this state.
+                    # `start()` returns as soon as kazoo enters this state.
                     self.is_arriving = True
                     self._listen(KazooState.CONNECTED)
                 session_callback(state)

@@ -17,7 +17,7 @@ from ._poll_handler import PollHandler
 # In a program without a logging configuration, kazoo's warnings must not appear on the standard error.
 _log = logging.getLogger("fencepost.kazoo")
 _log.addHandler(logging.NullHandler())
-# Its DEBUG records have the passwords of sessions, and the nodes' paths, in which tokens are.
+# Its DEBUG records contain the passwords of sessions, and the nodes' paths, which may contain tokens.
 _log.addFilter(lambda record: record.levelno >= logging.INFO)
 
 
@@ -41,7 +41,7 @@ class OwnClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
             except ForceRetryError:
                 raise
             except Exception as error:
-                # For example an answer out of order, after which kazoo would end its thread.
+                # For example a reply out of order, after which kazoo would end its thread.
                 self._session_callback(KeeperState.CONNECTING)
                 raise ForceRetryError("fencepost makes a new connection") from error
 
@@ -49,7 +49,7 @@ class OwnClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         self._tried: tuple[str, int] | None = None
         """The address and port of the server that kazoo tried last."""
         self._silent: tuple[str, int] | None = None
-        """The server whose connection the driver ended because it did not answer."""
+        """The server whose connection the driver ended because it did not reply."""
         self._order_hosts(connection)
         self._bound_handshakes(connection)
 
@@ -66,8 +66,8 @@ class OwnClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         connection._expand_client_hosts = expand_silent_last
 
     def _bound_handshakes(self, connection: Any) -> None:
-        """Kazoo waits a whole session timeout for a server that does not accept, or accepts and does not
-        answer. This shortens the wait.
+        """Kazoo waits a whole session timeout for a server that does not accept a connection, or accepts it
+        and does not reply. This shortens the wait.
         """
         invoke, create_connection = connection._invoke, self.handler.create_connection
         timed_out = self.handler.timeout_exception
@@ -102,7 +102,7 @@ class OwnClient(KazooClient):  # type: ignore[misc]  # kazoo has no types
         connection._invoke = invoke_within
 
     def change_server(self) -> None:
-        """Ends the connection to a server that does not answer. Kazoo connects to another server next. This
+        """Ends the connection to a server that does not reply. Kazoo connects to another server next. This
         never blocks; any thread may call.
         """
         self._silent = self._tried

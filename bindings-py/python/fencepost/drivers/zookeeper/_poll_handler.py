@@ -10,9 +10,9 @@ from kazoo.handlers.threading import SequentialThreadingHandler
 
 class PollHandler(SequentialThreadingHandler):  # type: ignore[misc]  # kazoo has no types
     """A handler that waits with poll. Kazoo's own handler makes, fills and closes an epoll object for each
-    wait, and a request has five waits.
+    wait, and a request needs five waits.
 
-    With ``KazooClient(handler=PollHandler())`` an answer takes about two thirds of the time.
+    With ``KazooClient(handler=PollHandler())`` a request takes about two thirds of the time.
     :func:`fencepost.connect` uses this handler.
     """
 

@@ -2,7 +2,7 @@
 
 For each request, kazoo itself writes a byte into a pair of sockets, which holds a few hundred bytes. When the
 pair is full, kazoo waits. If the caller holds a lock, or is the thread that empties the pair, it waits for
-ever. So fencepost has a queue of its own, and one byte wakes the thread for all requests in it.
+ever. So fencepost has its own queue, and one byte wakes the thread for all requests in it.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _LAST_XID = 2**31 - 1
 
 
 class Sendable(Protocol):
-    """A request, as kazoo sees it."""
+    """A request. Kazoo sends it."""
 
     @property
     def is_stale(self) -> bool:
         """Whether the connection for which it was made has ended."""
 
     def settle_unsent(self) -> None:
-        """The request was not sent and never will be."""
+        """Reports that the request was not sent and never will be."""
 
 
 class SendQueue:
@@ -56,11 +56,11 @@ class SendQueue:
             raise
 
     def flush(self, timeout: float) -> None:
-        """Writes all requests. The connection's thread calls it, and takes an exception as the connection's
-        end.
+        """Writes all requests. The connection's thread calls it, and treats an exception as the end of the
+        connection.
         """
         client, connection = self._client, self._client._connection
-        # Before the queue is read: a later request is found by this loop, or wakes the thread again.
+        # Before the loop reads the queue: it finds a later request, or that request wakes the thread again.
         self._is_woken = False
         while (request := self._next()) is not None:
             if request.is_stale:

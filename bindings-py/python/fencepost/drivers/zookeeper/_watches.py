@@ -54,10 +54,11 @@ class Watches:
         return sum(map(len, self._of.values()))
 
     def add(self, watch: Watching) -> None:
-        """The server has set a watch."""
+        """Adds a watch that the server has set."""
         place = (_LIST if watch.of_list else _DATA, watch.path)
         with self._lock:
-            # Under this lock: `forget` is called after the contender's end, so one of the two sees the other.
+            # Under this lock: `forget` runs after the contender's end. So this check sees the end, or
+            # `forget` sees this watch.
             if watch.is_wanted():
                 self._at.setdefault(place, set()).add(watch)
                 self._of.setdefault(watch.owner, set()).add(watch)
@@ -74,14 +75,14 @@ class Watches:
                 self._remove(self._of[owner])
 
     def fired(self, event: int, path: str) -> list[Watching]:
-        """Removes and gives the watches that an event of the server concerns."""
+        """Removes and returns the watches that an event of the server concerns."""
         with self._lock:
             found = [watch for kind in _FIRED.get(event, ()) for watch in self._at.get((kind, path), ())]
             self._remove(found)
         return found
 
     def clear(self) -> list[Watching]:
-        """Removes and gives all watches: the server has dropped them with the connection."""
+        """Removes and returns all watches: the server has dropped them with the connection."""
         with self._lock:
             found = [watch for watches in self._of.values() for watch in watches]
             self._at.clear()

@@ -17,7 +17,7 @@ _stat = struct.Struct("!qqqqiiiqiiq")  # czxid, mzxid, ctime, mtime, version, â€
 _multi_header = struct.Struct("!i?i")  # type, whether it is the last, error
 _ERROR = -1
 _NOT_TO_BLAME = (0, -2)
-"""The error codes of a multi for the writes that have not failed themselves."""
+"""The error codes in the reply to a multi for the writes that did not cause the failure."""
 
 NO_WATCH, WITH_WATCH = b"\0", b"\1"
 ANY_VERSION = -1
@@ -50,12 +50,12 @@ def version(value: int) -> bytes:
 
 
 def zxid(packet: bytes) -> int:
-    """The transaction of a reply. For a create, that is the node's czxid."""
+    """The number of the transaction, from the header of a reply. For a create, that is the node's czxid."""
     return int(_read_header(packet, 0)[1])
 
 
 def read_blob(packet: bytes, offset: int) -> tuple[bytes, int]:
-    """Reads bytes with their length. Gives them and the offset after them. A missing value is empty."""
+    """Reads bytes with their length. Returns them and the offset after them. A missing value is empty."""
     (length,) = _read_int(packet, offset)
     offset += 4
     if length < 0:

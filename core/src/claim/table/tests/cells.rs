@@ -1,10 +1,10 @@
-//! Every cell, by its row and its column.
+//! Tests of every cell, by row and column.
 
 use alloc::{format, string::String};
 
 use super::*;
 
-/// An answer in words.
+/// An answer as text.
 fn words(answer: &Answer) -> String {
     match answer {
         Answer::Claimed { takeovers: 0, .. } => "claimed".into(),
@@ -20,7 +20,7 @@ fn words(answer: &Answer) -> String {
     .to_lowercase()
 }
 
-/// A decision in words: its answer, and what the record becomes.
+/// A decision as text: its answer, and the change of the record.
 pub(super) fn outcome(decision: &Decision) -> String {
     let answer = words(&decision.answer);
     match &decision.record {

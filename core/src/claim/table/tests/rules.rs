@@ -1,4 +1,4 @@
-//! The rules that no single cell shows.
+//! Tests of the rules that concern several cells.
 
 use alloc::vec::Vec;
 
@@ -91,7 +91,7 @@ fn a_token_that_is_given_back_is_as_issued() {
     };
     assert_eq!(record.kept_until, NOW.millis() + LIFE);
     assert_eq!((record.lease_end, record.takeovers), (0, 0));
-    // A corrected request may use it.
+    // A corrected request may use this token.
     assert_eq!((record.fence, record.fingerprint), (Fence(FENCE), Vec::new()));
 }
 
@@ -119,7 +119,7 @@ fn no_late_request_revives_an_ended_claim() {
     for step in [Step::Release, Step::Leave] {
         let first = decide(known(column("own_running", false)), &ask(step.clone()), NOW);
         assert_eq!(first.tombstone, Some(Tombstone::Released));
-        // Another attempt runs by the time at which the request arrives once more.
+        // Another attempt runs the operation when the request arrives again.
         let again = Known {
             tombstone: first.tombstone,
             ..known(column("running", false))
@@ -131,7 +131,7 @@ fn no_late_request_revives_an_ended_claim() {
         let lost = decide(known(column("running", false)), &ask(step), NOW);
         assert_eq!(lost.tombstone, Some(Tombstone::Lost));
     }
-    // It may still say what the result is.
+    // The attempt may still complete the operation.
     let left = Known {
         tombstone: Some(Tombstone::Released),
         ..known(column("own_lease_over", false))
@@ -224,7 +224,7 @@ fn a_sweep_deletes_what_no_request_would_miss() {
     ] {
         assert_eq!(may_delete(&column(at, false), NOW), may, "{at}");
     }
-    // On ZooKeeper the lease may outlast the retention that was written with the claim.
+    // On ZooKeeper the lease may last longer than the retention that was written with the claim.
     let mut running = column("running", false).unwrap().unwrap();
     running.kept_until = 1;
     assert!(!may_delete(&Ok(Some(running.clone())), NOW));
@@ -246,7 +246,7 @@ fn a_record_lives_through_its_last_millisecond_and_a_lease_does_not() {
     assert!(record.is_past_retention(ServerTime(NOW.0 + 1000)));
 }
 
-/// Whatever is stored, and whatever is asked: what the table stores can be read again.
+/// For every record and every request: a record that the table stores can be parsed again.
 #[test]
 fn every_decision_can_be_stored() {
     let rows = [

@@ -1,4 +1,4 @@
-//! Asking for a claim, and waiting for the attempt that runs the operation.
+//! Requesting a claim, and waiting while another attempt runs the operation.
 
 use alloc::boxed::Box;
 use core::time::Duration;
@@ -15,13 +15,13 @@ use super::super::{
 };
 use super::{Claimant, End, Hold, Leaving, Phase, Purpose};
 
-/// A recheck comes after about so many session timeouts: see the locks' recheck.
+/// The time between two rechecks, in session timeouts (randomized): see the locks' recheck.
 const TIMEOUTS: u32 = 3;
-/// The least time between two rechecks, however short the session's timeout is.
+/// The minimum of the time between two rechecks (before it is randomized), even if the session's timeout is shorter.
 const LEAST: Duration = Duration::from_secs(1);
 
 impl Claimant {
-    /// Asks for the first time in this acquire.
+    /// Requests the claim for the first time in this acquire.
     pub(super) fn ask_first(&mut self, now: Instant) {
         let request = self.request(Step::Claim(self.settings.claim.clone()));
         let known = Exchange::assumed(&request);
@@ -33,7 +33,7 @@ impl Claimant {
         }
     }
 
-    /// Asks again. `own` says that the claim may be this attempt's own.
+    /// Requests the claim again. `own`: this attempt may already have the claim.
     pub(super) fn ask_again(&mut self, now: Instant, own: bool) {
         self.out.stop(Timer::Poll);
         self.out.stop(Timer::Retry);
@@ -74,7 +74,7 @@ impl Claimant {
         }
     }
 
-    /// Another attempt runs the operation. If its lease is over (no time is left), its policy is to block.
+    /// Another attempt runs the operation. If its lease has ended (`left` is `None`), the record's policy is to block.
     fn in_progress(&mut self, now: Instant, left: Option<Duration>) {
         self.acquire.failures = 0;
         self.acquire.left = left;
@@ -93,11 +93,11 @@ impl Claimant {
         if watch.is_some() && self.acquire.early == watch {
             self.acquire.leases = None;
         }
-        // The watch has fired before the answer, so the answer may be old.
+        // The watch has fired before the reply, so the reply may be old.
         if left.is_some() && self.acquire.leases.is_none() {
             return self.ask_again(now, false);
         }
-        // No lease exists whose end the waiter could see: the record has to change.
+        // There is no lease whose end the waiter could watch, so it waits for a change of the record.
         if left.is_none() && self.acquire.record.is_none() {
             let path = self.settings.paths.record();
             self.send(Purpose::WatchRecord(version), Request::Get { path, watch: true });
@@ -105,7 +105,7 @@ impl Claimant {
         self.recheck_later(now);
     }
 
-    /// The answer to the request that watches the record.
+    /// Handles the reply to the request that watches the record.
     pub(super) fn record_watched(
         &mut self,
         now: Instant,
@@ -125,7 +125,7 @@ impl Claimant {
         }
     }
 
-    /// What a refusal reports while another attempt runs the operation.
+    /// The cause of a refusal while another attempt runs the operation.
     pub(super) const fn retry_after(&self) -> Cause {
         let mut cause = Cause::none();
         cause.retry_after = self.acquire.left;
@@ -169,7 +169,7 @@ impl Claimant {
         });
     }
 
-    /// How long the session's proof may take, if nothing else is missing.
+    /// The time that the session's proof may take, if the grant lacks only this proof.
     pub(super) fn unproved(&self, now: Instant) -> Option<Duration> {
         let proving = matches!(self.phase, Phase::Proving(_));
         let unproved = self.session.connected && self.session.lasts_until(now).is_none();
@@ -179,7 +179,7 @@ impl Claimant {
             .filter(|_| proving && unproved)
     }
 
-    /// Schedules the next recheck of what the machine watches.
+    /// Schedules the next recheck of the watched nodes.
     pub(super) fn recheck_later(&mut self, now: Instant) {
         let about = self.session.timeout.saturating_mul(TIMEOUTS).max(LEAST);
         let wait = self.jitter.spread(about);
@@ -197,7 +197,7 @@ impl Claimant {
         if self.session.ended.is_some() {
             return self.rest();
         }
-        // No operation has run, because the application has no grant.
+        // The operation has not run, because the application had no grant.
         let exchange = Exchange::new(self.request(Step::Release), known, false);
         self.stop_in(Phase::Leaving(Box::new(Leaving {
             exchange,

@@ -19,16 +19,16 @@ use super::super::{
 use super::{Claimant, Phase, Purpose};
 
 impl Claimant {
-    /// The session is confirmed until a later time.
+    /// Handles a confirmation: the session is alive until a later time.
     pub(super) fn session_confirmed(&mut self, now: Instant, valid_until: Instant) {
         self.session.valid_until = Some(valid_until);
         match &self.phase {
             Phase::Proving(_) => self.grant_if_confirmed(now),
-            // The grant has ended by the holder's own clock. A late confirmation does not revive it.
+            // The grant has ended by the holder's own clock. A late confirmation does not restore it.
             Phase::Held(_) if self.out.expired(Timer::Validity, now) => {
                 self.lose(now, Loss::LeaseEnded, Cause::none());
             }
-            // The session confirms no lease that has gone.
+            // The lease was deleted, so a confirmation of the session does not extend the claim.
             Phase::Held(hold) if hold.gone => {}
             Phase::Held(hold) => {
                 let suspended = hold.suspended;
@@ -40,13 +40,13 @@ impl Claimant {
                 }
                 self.watch_own();
             }
-            // The server is alive, so the end of the claim may still be answered.
+            // The server is alive, so it may still answer the end of the claim.
             Phase::Leaving(leaving) if leaving.reported => self.out.set(Timer::Validity, valid_until),
             Phase::Idle | Phase::Asking(_) | Phase::Waiting | Phase::Leaving(_) | Phase::Lapsed(_) => {}
         }
     }
 
-    /// Reads the own lease and watches it, unless a watch exists or is under way.
+    /// Reads and watches the claimant's lease, unless it has a watch or the request for a watch is in flight.
     pub(super) fn watch_own(&mut self) {
         let Phase::Held(hold) = &self.phase else { return };
         let under_way = self
@@ -64,7 +64,7 @@ impl Claimant {
         self.send(purpose, Request::Get { path, watch });
     }
 
-    /// Handles the answer to a read of the own lease.
+    /// Handles the reply to a read of the claimant's lease.
     pub(super) fn own_read(
         &mut self,
         now: Instant,
@@ -94,8 +94,8 @@ impl Claimant {
         }
     }
 
-    /// Another client has deleted the own lease. The record says whether it has ended the claim. The client reads it
-    /// after the lease, so it is not older.
+    /// Another client has deleted the claimant's lease. The record shows whether that client has ended the claim. The
+    /// client reads the record after the lease, so the record is not older.
     pub(super) fn lease_gone(&mut self) {
         let Phase::Held(hold) = &mut self.phase else {
             return;
@@ -108,7 +108,7 @@ impl Claimant {
         }
     }
 
-    /// Handles the answer to the read of the record: the loss is what a renewal would report.
+    /// Handles the reply to the read of the record. The claimant reports the loss that a renewal would report.
     pub(super) fn why_gone(&mut self, now: Instant, id: CommandId, result: &Result<Answer, Failure>) {
         let (reason, cause) = match result {
             Ok(Answer::Data { data, stat }) => (self.loss_by(data, stat), Cause::command(id)),
@@ -122,8 +122,8 @@ impl Claimant {
         self.lose(now, reason, cause);
     }
 
-    /// What a renewal would report on Redis. If it would extend the lease, the record is as it was, and only the lease
-    /// was deleted.
+    /// The loss that a renewal would report on Redis. If a renewal would extend the lease, the record has not changed,
+    /// and only the lease was deleted.
     fn loss_by(&self, record: &[u8], stat: &Stat) -> Loss {
         let known = Known {
             record: stored::read(record, stat, |_| false, 0),
@@ -137,7 +137,7 @@ impl Claimant {
         }
     }
 
-    /// The client has read the own lease again, in the same session.
+    /// The client has read the claimant's lease again, in the same session.
     fn resume(&mut self, now: Instant) {
         let Some(valid_until) = self.session.confirmed(now) else {
             return;
@@ -152,8 +152,8 @@ impl Claimant {
         }
     }
 
-    /// The grant has ended without the application. If the own lease may still exist, it would block the operation for
-    /// as long as the session lasts: the machine leaves the claim.
+    /// The grant has ended without a request of the application. If the claimant's lease may still exist, it would
+    /// block the operation until the session ends. So the machine leaves the claim.
     pub(super) fn lose(&mut self, now: Instant, reason: Loss, cause: Cause) {
         let known = match &self.phase {
             Phase::Held(hold) if matches!(reason, Loss::LeaseEnded | Loss::Refused) => {

@@ -1,4 +1,4 @@
-//! Inputs of the machine: outcomes, notices, time.
+//! The inputs of a claimant: outcomes, notices, time.
 
 use crate::{
     Cause, CommandId, Event, Instant, Loss, Machine, Misuse, Outcome, Output, Refusal, Timer, io::sealed,
@@ -44,7 +44,7 @@ impl Machine for Claimant {
     fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
         match notice {
             Notice::Watch { id, session, event } => {
-                // After a suspension the client reads everything again, so the old watches add nothing.
+                // After a suspension the client reads everything again, so it does not need the old watches.
                 if self.session.id == Some(session) && self.session.connected {
                     self.watch_fired(now, id, event);
                 }
@@ -119,13 +119,13 @@ impl Claimant {
                 }
             }
             Phase::Waiting if known => self.ask_again(now, false),
-            // The notice may have come before the answer to the request that set the watch.
+            // The notice may have arrived before the reply to the request that set the watch.
             Phase::Asking(_) | Phase::Waiting if !known => self.acquire.early = Some(id),
             _ => {}
         }
     }
 
-    /// A watch of the acquire has fired. Returns whether it was one of them.
+    /// A watch has fired. Returns whether it was one of this acquire's watches.
     fn forget_watch(&mut self, id: CommandId) -> bool {
         let leases = self.acquire.leases.take_if(|watch| *watch == id).is_some();
         let record = self.acquire.record.take_if(|watch| *watch == id).is_some();
@@ -143,7 +143,7 @@ impl Claimant {
         }
     }
 
-    /// Reads again what the machine watches: a watch can fail to report, as with locks.
+    /// Reads the watched nodes again, because a client can miss the event of a watch, as with locks.
     fn recheck(&mut self, now: Instant) {
         match self.phase {
             Phase::Held(_) => {
@@ -173,7 +173,7 @@ impl Claimant {
         }
     }
 
-    /// The connection is up, for the first time or again. Watches may be lost, so the client reads everything again.
+    /// The client is connected, for the first time or again. Watches may be lost, so the client reads everything again.
     fn reconnected(&mut self, now: Instant) {
         match &self.phase {
             Phase::Waiting => self.ask_again(now, false),
@@ -183,7 +183,7 @@ impl Claimant {
         }
     }
 
-    /// The connection is lost. Until it is back, the holder must start nothing new. The grant still ends at its time.
+    /// The connection is lost. Until it is back, the holder must start no new work. The grant still ends at its time.
     fn suspend(&mut self) {
         self.out.stop(Timer::Retry);
         self.forget_connection();
@@ -205,8 +205,9 @@ impl Claimant {
         self.acquire.early = None;
     }
 
-    /// The session is over, and the server has deleted its lease. A holder has lost its claim. A claimant asks again in
-    /// the next session: the record names its attempt, so it finds its own claim.
+    /// The session has ended, and the server has deleted the claimant's lease. A holder has lost its claim. A claimant
+    /// without a grant requests the claim again in the next session. The record contains its attempt, so it finds its
+    /// own claim.
     fn session_over(&mut self, now: Instant) {
         self.out.purge_commands();
         self.forget_connection();
@@ -222,7 +223,7 @@ impl Claimant {
         }
     }
 
-    /// No further session will come.
+    /// The client library will not make another session.
     fn no_session(&mut self, now: Instant, reason: Refusal) {
         self.out.purge_commands();
         self.forget_connection();

@@ -1,4 +1,5 @@
-//! The end of a claim: the machine asks until the server has answered, or until the session is not confirmed any more.
+//! The end of a claim: the machine repeats the request until the server has answered, or until the last confirmation of
+//! the session expires.
 
 use alloc::boxed::Box;
 
@@ -27,7 +28,7 @@ impl Claimant {
             End::Complete(content) => Step::Complete(content.clone()),
         };
         let exchange = Exchange::new(self.request(step), known, false);
-        // A lost claim has no validity. The server gets the time that a session has.
+        // A lost claim has no end of validity. The server then gets the session's timeout to answer.
         let limit = self.session.timeout.max(self.settings.answer_within);
         let until = before
             .as_ref()
@@ -72,7 +73,7 @@ impl Claimant {
         self.rest();
     }
 
-    /// The server refuses the end of the claim. The claim goes on, so that the application can end it otherwise.
+    /// The server refuses to end the claim. The claim continues, so that the application can end it in another way.
     pub(super) fn end_refused(&mut self, now: Instant, reason: Refusal, cause: Cause) {
         let Phase::Leaving(leaving) = &mut self.phase else {
             return;
@@ -105,9 +106,9 @@ impl Claimant {
         self.watch_own();
     }
 
-    /// The server has not answered while the session was confirmed. The application learns that the server may not have
-    /// the result, or may not know that nothing has happened. A leave is reported once the lease has certainly ended,
-    /// however long that takes, as the release of a lock is.
+    /// The server has not answered before the session's last confirmation expired. Reports a loss to the application:
+    /// the server may not have stored the result, or may not have freed the released operation. A leave is not reported
+    /// here, but only when the lease has certainly ended, as for the release of a lock.
     pub(super) fn unanswered(&mut self, now: Instant) {
         match &self.phase {
             Phase::Leaving(leaving) if leaving.reported && leaving.end != End::Leave => {}
@@ -127,7 +128,7 @@ impl Claimant {
         self.stop_in(Phase::Idle);
     }
 
-    /// Ends all that is under way, and goes to this phase.
+    /// Stops all timers, forgets all pending commands, and enters this phase.
     pub(super) fn stop_in(&mut self, phase: Phase) {
         self.out.stop_all();
         self.pending.clear();

@@ -4,7 +4,7 @@
 //!          acquire            claimed             session confirmed            complete, release, leave
 //!   Idle ───────────▶ Asking ─────────▶ Proving ────────────────────▶ Held ─────────────────────────────▶ Leaving ──▶ Idle
 //!                      │  ▲                                             │                                    ▲
-//!          in progress ▼  │ the lease has gone                          ▼ loss                               │
+//!          in progress ▼  │ the lease is deleted                        ▼ loss                               │
 //!                     Waiting                                         Lapsed ────────────────────────────────┘
 //! ```
 //!
@@ -43,7 +43,7 @@ pub struct Claimant {
     session: Session,
     phase: Phase,
     trail: Trail<Phase>,
-    /// The reads of the own lease, and of the record that a waiter watches. The exchange has its own commands.
+    /// The reads of the claimant's lease, and of the record that a waiter watches. The exchange has its own commands.
     pending: Vec<(CommandId, Purpose)>,
     acquire: Acquire,
 }
@@ -53,19 +53,19 @@ pub struct Claimant {
 struct Acquire {
     /// Whether the acquire ends at once when another attempt runs the operation.
     nonblocking: bool,
-    /// Whether another attempt has been seen to run the operation.
+    /// Whether the client has seen that another attempt runs the operation.
     was_queued: bool,
     /// How long that attempt's lease may still last.
     left: Option<Duration>,
     /// The watches on the record's leases and on the record itself, while they may still fire.
     leases: Option<CommandId>,
     record: Option<CommandId>,
-    /// A watch that has fired before the answer to the request that set it.
+    /// A watch that has fired before the reply to the request that set it.
     early: Option<CommandId>,
-    /// The fence of the claim, and how often the operation had been taken over.
+    /// The fence of the claim, and the number of takeovers of the operation.
     fence: Fence,
     takeovers: u64,
-    /// The last failure of a command. The machine reports it with the loss or refusal that it leads to.
+    /// The last failure of a command. The machine reports it with the loss or the refusal that it causes.
     trouble: Cause,
     /// How many retries in a row have failed.
     failures: u32,
@@ -90,7 +90,7 @@ impl Acquire {
     }
 }
 
-/// The state, and what the machine stores only in that state.
+/// The state, with the data that the machine stores only in that state.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
@@ -100,13 +100,13 @@ enum Phase {
     Proving(Box<Own>),
     Held(Hold),
     Leaving(Box<Leaving>),
-    /// The grant is lost. The application may still end the claim. If the own lease may still exist, the machine leaves
-    /// the claim.
+    /// The grant is lost. The application may still end the claim. If the claimant's lease may still exist, the machine
+    /// leaves the claim.
     Lapsed(Option<Box<Exchange>>),
 }
 
 impl Phase {
-    /// The request under way.
+    /// The exchange in progress.
     const fn exchange(&mut self) -> Option<&mut Exchange> {
         match self {
             Self::Asking(exchange) | Self::Lapsed(Some(exchange)) => Some(exchange),
@@ -116,15 +116,15 @@ impl Phase {
     }
 }
 
-/// The state that only a grant has.
+/// The part of the state that only a grant has.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Hold {
     own: Box<Own>,
     /// Whether the connection is lost at present.
     suspended: bool,
-    /// The request that watches the own lease, while its watch may still fire.
+    /// The request that watches the claimant's lease, while its watch may still fire.
     watch: Option<CommandId>,
-    /// Whether the own lease has gone. The machine reads the record, which says why.
+    /// Whether the claimant's lease was deleted. The machine then reads the record, which shows the reason.
     gone: bool,
 }
 
@@ -133,18 +133,18 @@ struct Hold {
 struct Leaving {
     exchange: Exchange,
     end: End,
-    /// Whether the application waits for the answer.
+    /// Whether the application waits for an event about this end.
     reported: bool,
-    /// The claim before, and until when it was valid. If the server refuses its end, the claim goes on.
+    /// The claim and the end of its validity. If the server refuses to end the claim, the claim continues.
     before: Option<(Box<Own>, Instant)>,
 }
 
-/// How a claim ends.
+/// The way in which a claim ends.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum End {
-    /// Nothing has happened.
+    /// The operation had no effect.
     Release,
-    /// The outcome is unknown.
+    /// The operation's outcome is unknown.
     Leave,
     /// The operation has this result.
     Complete(Content),
@@ -152,11 +152,11 @@ enum End {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Purpose {
-    /// Read the own lease, and watch it.
+    /// Read the claimant's lease, and watch it.
     WatchOwn,
-    /// Read the own lease again, without a watch.
+    /// Read the claimant's lease again, without a watch.
     RecheckOwn,
-    /// Read the record, because the own lease has gone.
+    /// Read the record, because the claimant's lease was deleted.
     WhyGone,
     /// Watch the record, which had this version.
     WatchRecord(Option<i32>),
@@ -192,7 +192,7 @@ impl Claimant {
             }
             (Intent::Acquire(_), _) => return Err(Misuse::Busy),
             (Intent::Downgrade, _) => return Err(Misuse::NotAWriter),
-            // The grant has ended by its holder's own clock, but no timeout has been handled since.
+            // The grant has ended by its holder's own clock, but the driver has not passed in that timeout yet.
             (Intent::Extend, Phase::Held(_)) if self.out.expired(Timer::Validity, now) => {
                 self.lose(now, Loss::LeaseEnded, Cause::none());
             }
@@ -214,8 +214,8 @@ impl Claimant {
         Ok(())
     }
 
-    /// Whether the machine holds nothing, waits for nothing and has nothing left to clean up. A lost claim counts as
-    /// nothing once its lease has gone: its policy decides what happens to the operation.
+    /// Whether the machine holds no claim, waits for nothing and has nothing to clean up. A lost claim whose lease was
+    /// deleted does not count: the record's policy decides what happens to the operation.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle | Phase::Lapsed(None))
@@ -239,7 +239,7 @@ impl Claimant {
         self.phase = phase;
     }
 
-    /// Sends what the exchange sends next.
+    /// Sends the exchange's next requests.
     fn go(&mut self, now: Instant) {
         let progress = self.with_exchange(|exchange, wire| exchange.go(wire));
         if let Some(progress) = progress {
@@ -272,12 +272,12 @@ impl Claimant {
             (Progress::Answered(_) | Progress::Refused(..), Phase::Lapsed(_)) => {
                 self.stop_in(Phase::Lapsed(None));
             }
-            // Only the exchange of a claim claims, and only these phases have an exchange.
+            // Not possible: only the exchange of a claim returns `Claimed`, and only the phases above have an exchange.
             (Progress::Claimed(_) | Progress::Answered(_) | Progress::Refused(..), _) => {}
         }
     }
 
-    /// Schedules a retry. Without a connection, the reconnect starts it.
+    /// Schedules a retry. If the connection is lost, the retry begins after the reconnect.
     fn retry_later(&mut self, now: Instant) {
         if self.session.connected {
             let wait = self.jitter.backoff(self.acquire.failures);

@@ -1,26 +1,26 @@
-//! The states of a claimant, and which may follow which.
+//! The states and transitions of a claimant.
 
 use State::{Asking, Held, Idle, Lapsed, Leaving, Proving, Waiting};
 
 use super::{Claimant, Phase};
 use crate::states::{self, Observer};
 
-/// Where a claimant is.
+/// The state of a claimant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It holds nothing and waits for nothing. The application's next acquire begins an attempt.
+    /// The claimant holds no claim and waits for nothing. The application's next acquire begins an attempt.
     Idle,
-    /// It claims the operation, or reads who runs it.
+    /// The claimant writes its claim, or reads the record to find out which attempt runs the operation.
     Asking,
-    /// Another attempt runs the operation. It awaits a change of what it watches.
+    /// Another attempt runs the operation. The claimant waits for the event of a watch.
     Waiting,
-    /// The server has granted the claim. It awaits the proof that its session is alive.
+    /// The server has granted the claim. The claimant waits for the proof that its session is alive.
     Proving,
-    /// It holds the claim, until the claim's end or a loss.
+    /// The claimant holds the claim, until the claim's end or a loss.
     Held,
-    /// It awaits the answer to the end of its claim.
+    /// The claimant waits for the reply to the end of its claim.
     Leaving,
-    /// It has lost the claim. The application may still end it.
+    /// The claimant has lost the claim. The application may still end the claim.
     Lapsed,
 }
 

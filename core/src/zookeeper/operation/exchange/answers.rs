@@ -1,4 +1,4 @@
-//! What the answers to a group of requests mean for an exchange.
+//! Handles the replies to a group of requests of an exchange.
 
 use alloc::boxed::Box;
 
@@ -22,10 +22,10 @@ use super::{
     Exchange, Progress, Wire,
 };
 
-/// How often the client creates the missing directories before it gives up: the chroot does not exist.
+/// How often the client creates the missing directories before it reports a refusal: the chroot does not exist.
 const MOST_PARENT_FLIGHTS: u32 = 4;
 
-/// After so many conflicts in a row the client pauses: many clients write at once.
+/// After this number of conflicts in a row, the client pauses, because many clients write at the same time.
 const MOST_CONFLICTS: u32 = 3;
 
 impl Exchange {
@@ -56,7 +56,7 @@ impl Exchange {
         answers: &Answers,
         wire: &mut Wire<'_>,
     ) -> Progress {
-        // The answer may be that of a request from before the move: see the session lease.
+        // The reply may belong to a request from before the move: see the session lease.
         if wire.session.moved && matches!(written, Written::Yes | Written::Conflict { .. }) {
             self.doubt();
             return self.go(wire);
@@ -104,7 +104,7 @@ impl Exchange {
     /// The write was executed.
     fn done(&mut self, id: CommandId, answers: &Answers, wire: &mut Wire<'_>) -> Progress {
         let Some((answer, record)) = self.decided.take() else {
-            // Some children have gone: the others are next.
+            // The write has deleted some children. The next write deletes the others.
             return self.go(wire);
         };
         let claimed_by = match &self.known {
@@ -121,7 +121,7 @@ impl Exchange {
                 let record = *record;
                 Progress::Claimed(Box::new(Own { record, version }))
             }
-            // The lease has gone already, or its read has failed.
+            // The lease was already deleted, or its read has failed.
             (Step::Claim(_), ..) => {
                 self.doubt();
                 Progress::Retry(Cause::command(id))
@@ -135,8 +135,8 @@ impl Exchange {
         }
     }
 
-    /// The token had expired before it was claimed. Every reader takes such a record for none. The lease has to go, and
-    /// nothing depends on the answer.
+    /// The token had expired before it was claimed, so every reader treats the record as absent. The client deletes the
+    /// lease, and does not need the reply.
     fn too_late(&self, version: i32, wire: &mut Wire<'_>) -> Progress {
         let writes = writes::undo_claim(wire.paths, &self.request.attempt, version);
         wire.out.command(Request::Multi { writes }, None);
@@ -162,7 +162,8 @@ impl Exchange {
                     let version = node.version;
                     Progress::Claimed(Box::new(Own { record, version }))
                 }
-                // It is of an earlier session, which the server has not ended yet; or it has gone since.
+                // The lease belongs to an earlier session, which the server has not ended yet. Or the lease was deleted
+                // after the first read.
                 _ => {
                     self.known = None;
                     Progress::Retry(Cause::command(id))

@@ -1,12 +1,12 @@
-//! One request about an operation, until the server has answered it: read, decide by the table, write; again, if
-//! something has changed in between.
+//! One request about an operation, until the server has answered it: the client reads the nodes, decides by the table
+//! and writes. If another client has changed the nodes in between, it starts again.
 //!
 //! ```text
 //!             nothing assumed                 nothing to write
 //!   begin ─────────────────────▶ read ──────────────────────────▶ answered
 //!     │                          ▲  │ decided
 //!     │ assumed: no record,      │  ▼
-//!     └─ the own claim ────────▶ write ─────────────────────────▶ answered
+//!     └─ its own claim ────────▶ write ─────────────────────────▶ answered
 //!                                     conflict, no answer: read
 //! ```
 
@@ -28,7 +28,7 @@ use super::{
     writes,
 };
 
-/// The nodes that a request is about, and the connection.
+/// The paths of the request's nodes, and the connection.
 pub(super) struct Wire<'a> {
     pub(super) paths: &'a Paths,
     pub(super) session: &'a Session,
@@ -39,34 +39,34 @@ pub(super) struct Wire<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Exchange {
     request: Asked,
-    /// What the server has, as far as the client knows or assumes; `None`: it has to read.
+    /// The nodes on the server, as far as the client knows or assumes; `None`: the client has to read them.
     known: Option<Snapshot>,
     flight: Option<Flight>,
-    /// The answer if the write in flight is executed, and the record that it makes.
+    /// The answer to report if the server executes the write in flight, and the record that this write stores.
     decided: Option<(Answer, Option<Box<Record>>)>,
-    /// Whether a write of this request may have been executed without an answer.
+    /// Whether the server may have executed a write of this request to which the client got no reply.
     in_doubt: bool,
-    /// Whether the next read has to see everything that was written before: no write has shown that the server is not
-    /// behind.
+    /// Whether the next read has to see all earlier writes, and so needs a barrier. After a conflict it needs none,
+    /// because the reply to the write has shown that the server has current data.
     barrier: bool,
-    /// The record that a read has found without its lease: the transaction that has last changed it.
+    /// The last transaction of a record that a read has found without its lease.
     lapsed: Option<i64>,
     /// Whether the reads set a watch on the leases.
     watches: bool,
-    /// The list that has set this watch.
+    /// The list request that has set this watch.
     watch: Option<CommandId>,
-    /// Whether the directories are missing, and how often the client has created them.
+    /// Whether the directories are missing, and how many times the client has created them.
     parents: bool,
     parents_made: u32,
     conflicts: u32,
 }
 
-/// How far a request has come.
+/// The progress of a request.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// An answer is awaited.
+    /// The client waits for a reply.
     Pending,
-    /// A request was not executed, or not answered: call [`Exchange::go`] later.
+    /// A request was not executed, or got no reply: call [`Exchange::go`] later.
     Retry(Cause),
     /// The table's answer.
     Answered(Answer),
@@ -77,7 +77,7 @@ pub(super) enum Progress {
 }
 
 impl Exchange {
-    /// A request. `known` is what the server has, or may be assumed to have: a wrong assumption costs a round trip.
+    /// A new exchange. `known`: the nodes on the server, known or assumed. A wrong assumption costs a round trip.
     pub(super) fn new(request: Asked, known: Option<Snapshot>, watches: bool) -> Self {
         Self {
             request,
@@ -95,7 +95,7 @@ impl Exchange {
         }
     }
 
-    /// What a request may assume before it has read anything.
+    /// The nodes that a request may assume before the first read.
     pub(super) fn assumed(request: &Asked) -> Option<Snapshot> {
         match &request.step {
             Step::Claim(claim) | Step::Register(claim, _) if claim.token.is_none() => Some(Snapshot::Absent),
@@ -106,7 +106,7 @@ impl Exchange {
         }
     }
 
-    /// The first read needs no barrier: what it shows is only waited for.
+    /// The first read needs no barrier, because the client only waits for a change of the nodes that it shows.
     pub(super) const fn without_barrier(mut self) -> Self {
         self.barrier = false;
         self
@@ -123,12 +123,12 @@ impl Exchange {
         self.in_doubt || self.flight.as_ref().is_some_and(Flight::may_have_written)
     }
 
-    /// The list of leases that has set a watch, once.
+    /// The list of leases that has set a watch. Returned once.
     pub(super) const fn take_watch(&mut self) -> Option<CommandId> {
         self.watch.take()
     }
 
-    /// The version of the record from which the last answer was decided.
+    /// The version of the record on which the last answer is based.
     pub(super) fn version(&self) -> Option<i32> {
         match &self.known {
             Some(Snapshot::Node(node)) => Some(node.version),
@@ -140,7 +140,7 @@ impl Exchange {
         self.flight.as_ref()?.expects(id)
     }
 
-    /// Sends what comes next, if nothing is in flight.
+    /// Sends the next requests, if none are in flight.
     pub(super) fn go(&mut self, wire: &mut Wire<'_>) -> Progress {
         if self.flight.is_some() || !wire.session.connected {
             return Progress::Pending;
@@ -152,7 +152,7 @@ impl Exchange {
         Progress::Pending
     }
 
-    /// The connection is lost. What was read must be read again. A write may still be answered.
+    /// The connection is lost. The client must read again. The reply to a write may still arrive.
     pub(super) fn suspended(&mut self) {
         self.watch = None;
         self.lapsed = None;
@@ -161,7 +161,7 @@ impl Exchange {
         }
     }
 
-    /// The session is over, and with it everything in flight.
+    /// The session has ended, so no reply to requests in flight can arrive any more.
     pub(super) fn session_over(&mut self) {
         if self.flight.take().is_some_and(|flight| flight.may_have_written()) {
             self.doubt();
@@ -184,7 +184,7 @@ impl Exchange {
         ));
     }
 
-    /// A write may have been executed: only a read behind a barrier shows it.
+    /// The server may have executed a write. Only a read after a barrier shows whether it has.
     fn doubt(&mut self) {
         self.in_doubt = true;
         self.known = None;
@@ -199,13 +199,13 @@ impl Exchange {
         if let Snapshot::Node(node) = snapshot {
             let leased = node.is_leased_to(&self.request.attempt);
             match &self.request.step {
-                // An earlier write of this request has claimed it. The lease shows in which session.
+                // An earlier write of this request has claimed the operation. The lease shows in which session.
                 Step::Claim(_) if leased => {
                     let lease = wire.paths.lease(&self.request.attempt);
                     self.flight = Some(Flight::lease(lease, wire.out));
                     return Progress::Pending;
                 }
-                // The lease is over, as it would be after the request.
+                // The lease has already ended, so the request has nothing to change.
                 Step::Leave | Step::Release if !leased && may_have_run(node, &self.request) => {
                     return Progress::Answered(Answer::Released);
                 }
@@ -243,8 +243,8 @@ impl Exchange {
         Progress::Pending
     }
 
-    /// The decision changes nothing. That an operation runs without a lease is only certain if the record is still the
-    /// same after the list: the operation may have ended between the two reads.
+    /// The decision changes nothing. If the record was running and had no lease, the operation may have ended between
+    /// the two reads. So the client reads again, and reports the answer only if the record is still the same.
     fn answer(&mut self, answer: Answer, wire: &mut Wire<'_>) -> Progress {
         let about_lease = matches!(
             answer,
@@ -264,7 +264,8 @@ impl Exchange {
         self.finish(answer)
     }
 
-    /// The answer, corrected by what the client has done before without an answer: it may have ended the claim itself.
+    /// The answer to report. If an earlier write of this request got no reply, that write may have ended the claim, so
+    /// a loss then counts as released.
     fn finish(&self, answer: Answer) -> Progress {
         let ends = matches!(self.request.step, Step::Release | Step::Leave);
         let answer = match answer {
@@ -275,7 +276,7 @@ impl Exchange {
     }
 }
 
-/// Whether the attempt of the request runs the operation, and does not say that nothing has happened.
+/// Whether the attempt of the request runs the operation, and the request is not a release that frees the record.
 fn may_have_run(node: &Node, request: &Asked) -> bool {
     node.record().is_some_and(|record| {
         record.state == State::Running

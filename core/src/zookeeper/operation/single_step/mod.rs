@@ -5,8 +5,8 @@
 //!   Idle ───────────▶ Asking ──────────────────▶ Idle
 //! ```
 //!
-//! A write without an answer is read back, so a repeated request finds its own effect. The machine is never granted
-//! anything, and leaves nothing to clean up.
+//! After a write without a reply, the machine reads the record, so a repeated request finds its own effect. The machine
+//! never gets a grant, and has nothing to clean up.
 
 #[cfg(feature = "states")]
 mod states;
@@ -44,7 +44,7 @@ pub struct SingleStep {
     session: Session,
     phase: Phase,
     trail: Trail<Phase>,
-    /// The last failure of a command. The machine reports it with the refusal that it leads to.
+    /// The last failure of a command. The machine reports it with the refusal that it causes.
     trouble: Cause,
     /// How many retries in a row have failed.
     failures: u32,
@@ -74,7 +74,7 @@ impl SingleStep {
     /// Handles an intent of the application: acquire begins the request, cancel ends it.
     ///
     /// # Errors
-    /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
+    /// [`Misuse`] for an intent that the present state does not allow. The call then changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match intent.of_one_request(self.is_idle())? {
             OfOneRequest::Begin(acquire_timeout) => {
@@ -90,7 +90,7 @@ impl SingleStep {
         Ok(())
     }
 
-    /// Whether no request is under way.
+    /// Whether no request is in progress.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
@@ -151,7 +151,7 @@ impl SingleStep {
                 Err((reason, cause)) => self.refuse(reason, cause),
             },
             Progress::Refused(reason, cause) => self.refuse(reason, cause),
-            // No single step claims.
+            // Not possible: a single step does not claim.
             Progress::Claimed(_) => self.refuse(Refusal::GivenUp, Cause::none()),
         }
     }
@@ -192,7 +192,7 @@ impl SingleStep {
         }
     }
 
-    /// Everything in flight ended with its session.
+    /// The session has ended, so no reply to requests in flight can arrive any more.
     fn session_over(&mut self) {
         self.out.purge_commands();
         if let Phase::Asking(exchange) = &mut self.phase {
@@ -230,7 +230,7 @@ impl Machine for SingleStep {
         verdict
     }
 
-    /// It watches nothing.
+    /// Handles notices of the session. The machine sets no watches.
     fn handle_notice(&mut self, now: Instant, notice: Notice) -> Result<(), Misuse> {
         if let Notice::Session {
             state,

@@ -1,14 +1,14 @@
-//! The states of a single step, and which may follow which.
+//! The states and transitions of a single step.
 
 use State::{Asking, Idle};
 
 use super::{Phase, SingleStep};
 use crate::states::{self, Observer};
 
-/// Where the machine is.
+/// The state of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It asks for nothing.
+    /// No request is in progress.
     Idle,
     /// A request is in flight, or a retry is due.
     Asking,

@@ -1,4 +1,4 @@
-//! One group of requests of a sweep, which the client sends together, and their answers.
+//! One group of requests of a sweep, which the client sends together, and their replies.
 
 use alloc::{string::String, vec::Vec};
 
@@ -21,10 +21,10 @@ use super::{
     walk::Walk,
 };
 
-/// What a request of the group is for.
+/// The purpose of a request of the group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Purpose {
-    /// Write the directory of the scope, so that it has the server's time.
+    /// Write to the directory of the scope, so that its last change has the server's time.
     Touch,
     /// Read this time.
     Time,
@@ -34,13 +34,13 @@ enum Purpose {
     Bucket,
     /// Read a node of the batch.
     Node(usize),
-    /// List its children.
+    /// List the children of a node of the batch.
     Children(usize),
-    /// Delete, all or nothing.
+    /// Delete, in one transaction.
     Delete,
 }
 
-/// What the answers have shown. What is missing does not exist, or was not asked for.
+/// The contents of the replies. A missing value does not exist on the server, or was not requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Answers {
     pub(super) time: Option<ServerTime>,
@@ -53,43 +53,43 @@ pub(super) struct Answers {
     pub(super) setback: Setback,
 }
 
-/// What the server has for one node of a batch.
+/// One node of a batch, as the server has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Found {
     pub(super) node: Option<Node>,
     pub(super) children: Vec<String>,
 }
 
-/// A node, as far as a sweep needs it. Its record may be large, and is not kept.
+/// The part of a node that a sweep needs. The record may be large, so the sweep does not store it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Node {
     pub(super) version: i32,
     pub(super) is_value: bool,
-    /// What happens to it, if it has no lease.
+    /// What the sweep does with the node, if the node has no lease.
     pub(super) fate: Fate,
 }
 
 /// What a sweep does with a node that has no lease.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Fate {
-    /// A request may need it.
+    /// The node stays, because a request may need it.
     Stays,
-    /// No request would miss it.
+    /// The sweep deletes the node, because no request needs it.
     Goes,
-    /// Its lease has ended at an unknown time. The sweep writes these bytes, and the retention begins anew.
+    /// The record's lease has ended at an unknown time. The sweep writes these bytes, and the retention starts again.
     Lapses(Vec<u8>),
 }
 
 impl Node {
     fn new(bytes: &[u8], stat: &Stat, now: ServerTime) -> Self {
-        // A lease is a child, and the children are listed later.
+        // A lease is a child, and the sweep handles the list of the children later.
         let stored = stored::read(bytes, stat, |_| false, 0);
         Self {
             version: stat.version,
             is_value: matches!(&stored, Ok(Some(record)) if record.state == State::Value),
             fate: match &stored {
                 _ if !may_delete(&stored, now) => Fate::Stays,
-                // As after a leave.
+                // The record becomes as it would be after a leave.
                 Ok(Some(record)) if stored::is_of_claim(record, stat) => {
                     Fate::Lapses(stored::write(Some(record), None))
                 }
@@ -103,14 +103,14 @@ impl Node {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Flight {
     pending: Group<Purpose>,
-    /// The time by which retentions are compared.
+    /// The time with which the sweep compares retentions.
     now: ServerTime,
     answers: Answers,
 }
 
 impl Flight {
-    /// Asks for the server's time: writes the directory of the scope, and reads when it was changed. That is never
-    /// later than the server's present time.
+    /// Gets the server's time: writes to the directory of the scope, and reads the time of that change. This time is
+    /// never later than the server's present time.
     pub(super) fn time(walk: &Walk, out: &mut Outbox<Request>) -> Self {
         let mut flight = Self::default();
         let (path, data) = (walk.directory.clone(), Vec::new());
@@ -130,8 +130,8 @@ impl Flight {
         flight
     }
 
-    /// Reads the batch. The bucket comes first, because the delete names its version. The children of a record come
-    /// behind it: if there is no lease by then, it has ended, or the record has changed since.
+    /// Reads the batch. The bucket comes first, because the delete contains its version. The children of a record come
+    /// after the record: if the list has no lease, either the lease has ended or the record has changed since its read.
     pub(super) fn read(walk: &Walk, out: &mut Outbox<Request>) -> Self {
         let mut flight = Self {
             now: walk.now,
@@ -149,7 +149,7 @@ impl Flight {
         flight
     }
 
-    /// Deletes.
+    /// Sends the transaction that deletes nodes of the batch.
     pub(super) fn delete(writes: Vec<Write>, out: &mut Outbox<Request>) -> Self {
         let mut flight = Self::default();
         flight
@@ -158,7 +158,7 @@ impl Flight {
         flight
     }
 
-    /// The shape of the answer to a command of the group.
+    /// The shape of the reply to a command of the group.
     pub(super) fn expects(&self, id: CommandId) -> Option<&'static str> {
         Some(match self.pending.purpose(id)? {
             Purpose::Touch => "done",
@@ -167,7 +167,7 @@ impl Flight {
         })
     }
 
-    /// Takes the outcome of a command of the group. Returns the answers when the last one has come.
+    /// Handles the outcome of a command of the group. After the last outcome, returns the contents of all replies.
     pub(super) fn answered(&mut self, id: CommandId, result: Result<Answer, Failure>) -> Option<Answers> {
         let purpose = self.pending.purpose(id)?;
         self.pending.remove(id);

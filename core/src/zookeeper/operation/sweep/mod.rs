@@ -1,5 +1,6 @@
-//! A machine that deletes what no request of a scope needs any more: records that were freed or are past their
-//! retention, tokens past their life, and records of updates' ids. On Redis the server expires all of them by itself.
+//! A machine that deletes the nodes of a scope that no request needs any more: freed records, records past their
+//! retention, tokens past their life, and old records of updates' ids. On Redis, the server expires all of them without
+//! a sweep.
 //!
 //! ```text
 //!        acquire                                bucket        some may go
@@ -9,18 +10,22 @@
 //!                                                          └───── more ────────┘
 //! ```
 //!
-//! - **It knows the server's time only as a lower bound**, from one write at the start. So what looks past its retention
-//!   is past it by that clock.
-//! - **A delete names the version of the node and that of its bucket**, both read before. So it hits only what was read,
-//!   and no later node with the same version. It changes the bucket, as every delete does.
-//! - **A record whose process was killed gets its retention anew.** Such a record was last written by its claim, and
-//!   its lease may have lasted longer than the retention. A claim that finds the lease over blocks, or takes over. So
-//!   the first sweep after the retention writes the record, as a leave would have done. A later one deletes it.
-//! - **A record with a child stays**: its child may be a lease. Values stay, and so does what cannot be read.
-//! - **Some nodes are deleted in one transaction.** After a conflict each of them is read and deleted alone, once. After
-//!   another conflict it stays: it is in use, or another sweep deletes it.
+//! - **The sweep knows a lower bound of the server's time**, from one write at the start. So a record that seems to be
+//!   past its retention is also past it by the server's clock.
+//! - **A delete checks the versions of the node and of its bucket**, which the sweep has read before. So it deletes
+//!   only the node that the sweep has read, and no later node with the same version. It changes the bucket, as every
+//!   delete does.
+//! - **If the process of a claim was killed, the retention of its record starts again.** The last write of such a
+//!   record was the claim, and the lease may have lasted longer than the retention. The next claim of such a record is
+//!   blocked or takes over the operation, so a sweep must not delete the record too early. Instead, the first sweep
+//!   after the retention writes the record, as a leave does. A later sweep deletes it.
+//! - **A record with a child stays**: the child may be a lease. Values stay, and records that cannot be parsed stay,
+//!   too.
+//! - **One transaction deletes several nodes.** After a conflict, the sweep reads and deletes each of them alone, once.
+//!   A node with another conflict stays: it is in use, or another sweep deletes it.
 //!
-//! Without an answer the machine reads again. It leaves nothing to clean up, and any number of sweeps may run at once.
+//! If a request gets no reply, the machine reads again. It has nothing to clean up, and any number of sweeps may run at
+//! the same time.
 
 mod flight;
 #[cfg(feature = "states")]
@@ -46,7 +51,7 @@ use super::{
 use flight::{Answers, Flight};
 use walk::Walk;
 
-/// A machine that deletes what no request of a scope would miss.
+/// A machine that deletes the nodes of a scope that no request needs any more.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Sweep {
     settings: SweepSettings,
@@ -57,9 +62,9 @@ pub struct Sweep {
     trail: Trail<Phase>,
     walk: Walk,
     flight: Option<Flight>,
-    /// How long a nonblocking sweep waits for its next step.
+    /// How long one step of a nonblocking sweep may take.
     answer_within: Option<Duration>,
-    /// The last failure of a command. The machine reports it with the refusal that it leads to.
+    /// The last failure of a command. The machine reports it with the refusal that it causes.
     trouble: Cause,
     /// How many retries in a row have failed.
     failures: u32,
@@ -94,7 +99,7 @@ impl Sweep {
     /// Handles an intent of the application: acquire begins the sweep, cancel ends it.
     ///
     /// # Errors
-    /// [`Misuse`] for an intent that the present state does not allow. The machine is unchanged then.
+    /// [`Misuse`] for an intent that the present state does not allow. The call then changes nothing.
     pub fn intent(&mut self, now: Instant, intent: Intent) -> Result<(), Misuse> {
         match intent.of_one_request(self.is_idle())? {
             OfOneRequest::Begin(acquire_timeout) => self.begin(now, acquire_timeout),
@@ -103,7 +108,7 @@ impl Sweep {
         Ok(())
     }
 
-    /// Whether no sweep is under way.
+    /// Whether no sweep is in progress.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
@@ -133,7 +138,7 @@ impl Sweep {
         }
     }
 
-    /// Sends what comes next, if nothing is in flight.
+    /// Sends the next requests, if none are in flight.
     fn go(&mut self) {
         if self.flight.is_some() || !self.session.connected {
             return;
@@ -142,7 +147,7 @@ impl Sweep {
             Phase::Timing => Flight::time,
             Phase::Listing => Flight::list,
             Phase::Reading => Flight::read,
-            // A delete is sent when it is decided.
+            // The machine sends a delete at once when it enters that phase.
             Phase::Idle | Phase::Deleting => return,
         };
         self.flight = Some(send(&self.walk, &mut self.out));
@@ -182,7 +187,7 @@ impl Sweep {
 
     fn deleted(&mut self, now: Instant, id: CommandId, written: Option<Written>) {
         match written {
-            // The answer may be that of a request from before the move: see the session lease.
+            // The reply may belong to a request from before the move: see the session lease.
             Some(Written::Yes) if self.session.moved => {
                 self.walk.doubt();
                 self.go_on(now, Phase::Reading);
@@ -208,7 +213,7 @@ impl Sweep {
         }
     }
 
-    /// A step is done: the next one is a part of this bucket, or the next bucket.
+    /// A step is done. The next step reads more of this bucket, or lists the next bucket.
     fn next(&mut self, now: Instant) {
         if self.walk.next_batch() {
             self.go_on(now, Phase::Reading);
@@ -278,7 +283,8 @@ impl Sweep {
         }
     }
 
-    /// No answer to what is in flight counts any more. A delete may be executed at any time, because it names versions.
+    /// Ignores the replies to all requests in flight. The server may still execute a delete later. That is safe,
+    /// because a delete checks versions.
     fn forget_flight(&mut self) {
         self.flight = None;
         if self.phase == Phase::Deleting {
@@ -287,7 +293,7 @@ impl Sweep {
         }
     }
 
-    /// Everything in flight ended with its session.
+    /// The session has ended, so no reply to requests in flight can arrive any more.
     fn session_over(&mut self) {
         self.out.purge_commands();
         self.forget_flight();
@@ -316,7 +322,7 @@ impl Machine for Sweep {
         verdict
     }
 
-    /// It watches nothing.
+    /// Handles notices of the session. The machine sets no watches.
     fn handle_notice(&mut self, _now: Instant, notice: Notice) -> Result<(), Misuse> {
         if let Notice::Session {
             state,

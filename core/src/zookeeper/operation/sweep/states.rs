@@ -1,22 +1,22 @@
-//! The states of a sweep, and which may follow which.
+//! The states and transitions of a sweep.
 
 use State::{Deleting, Idle, Listing, Reading, Timing};
 
 use super::{Phase, Sweep};
 use crate::states::{self, Observer};
 
-/// Where the machine is. In each state but the first one, requests are in flight, or a retry is due.
+/// The state of the machine. In each state except the first one, requests are in flight, or a retry is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// It asks for nothing.
+    /// No sweep is in progress.
     Idle,
-    /// It asks for the server's time.
+    /// The machine requests the server's time.
     Timing,
-    /// It lists the buckets, or the records of one bucket.
+    /// The machine lists the buckets, or the records of one bucket.
     Listing,
-    /// It reads some records.
+    /// The machine reads some records.
     Reading,
-    /// It deletes some of what it has read.
+    /// The machine deletes some of the nodes that it has read.
     Deleting,
 }
 

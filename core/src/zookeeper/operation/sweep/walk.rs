@@ -1,4 +1,4 @@
-//! The way of a sweep through a scope: which bucket and which nodes are next, and what may be deleted.
+//! The order in which a sweep visits the buckets and nodes of a scope, and the decision which nodes it deletes.
 
 use alloc::{collections::VecDeque, string::String, vec::Vec};
 use core::mem::take;
@@ -10,23 +10,24 @@ use super::{
     flight::{Answers, Fate, Found},
 };
 
-/// How many nodes are read at once. For a record these are two requests.
+/// How many nodes the sweep reads at the same time. A record takes two requests.
 const BATCH: usize = 32;
 
-/// What the names of the records of updates' ids begin with.
+/// The beginning of the names of the records of updates' ids.
 const OPERATION: &str = "operation-";
 
-/// A node to look at.
+/// A node that the sweep has to check.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Item {
     pub(super) path: String,
-    /// Whether it is the record of an operation or a value, and not that of an update's id.
+    /// Whether the node is the record of an operation or a value, and not that of an update's id.
     pub(super) is_record: bool,
-    /// Whether the transaction in which it was to be deleted met a conflict. It is tried alone, once.
+    /// Whether the transaction that should delete the node had a conflict. The sweep then tries to delete the node
+    /// alone, once.
     alone: bool,
-    /// Whether the transaction deletes it; otherwise it writes it.
+    /// Whether the transaction deletes the node; otherwise it writes to the node.
     goes: bool,
-    /// Whether it may have been deleted, in a transaction without an answer.
+    /// Whether the node may have been deleted by a transaction that got no reply.
     in_doubt: bool,
 }
 
@@ -42,26 +43,26 @@ impl Item {
     }
 }
 
-/// Where the sweep is. It has the names of one bucket at a time.
+/// The position of the sweep. It stores the names of only one bucket at a time.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Walk {
     /// A time that the server's clock has passed.
     pub(super) now: ServerTime,
-    /// The directory that is listed, or whose nodes are read: the scope's, or that of a bucket.
+    /// The present directory: the directory of the scope or of a bucket.
     pub(super) directory: String,
-    /// Whether it is that of a bucket.
+    /// Whether the present directory is a bucket.
     in_bucket: bool,
     /// The buckets that come next.
     buckets: Vec<String>,
     /// The nodes of this bucket that come next.
     items: VecDeque<Item>,
-    /// The nodes that are being read, or deleted.
+    /// The nodes that the sweep reads or deletes at present.
     pub(super) batch: Vec<Item>,
     pub(super) deleted: u64,
 }
 
 impl Walk {
-    /// At the directory of a scope.
+    /// Starts at the directory of a scope.
     pub(super) fn new(directory: &str) -> Self {
         Self {
             directory: directory.into(),
@@ -69,7 +70,7 @@ impl Walk {
         }
     }
 
-    /// The names in the directory.
+    /// Handles the list of the present directory.
     pub(super) fn listed(&mut self, names: Vec<String>) {
         let path = |name: &String| child_of(&self.directory, name);
         if self.in_bucket {
@@ -79,7 +80,7 @@ impl Walk {
         }
     }
 
-    /// Takes the nodes that are to be read next. Returns whether there are any.
+    /// Takes the next nodes to read. Returns whether there are any.
     pub(super) fn next_batch(&mut self) -> bool {
         self.batch.clear();
         while let Some(item) = self.items.pop_front() {
@@ -96,7 +97,7 @@ impl Walk {
         !self.batch.is_empty()
     }
 
-    /// Goes to the next bucket. Returns whether there is one.
+    /// Continues with the next bucket. Returns whether there is one.
     pub(super) fn next_bucket(&mut self) -> bool {
         let Some(bucket) = self.buckets.pop() else {
             return false;
@@ -106,11 +107,12 @@ impl Walk {
         true
     }
 
-    /// The writes that delete those nodes of the batch that may go, or begin their retentions. The batch is then these
-    /// nodes alone.
+    /// The writes that delete nodes of the batch, or start their retentions again. Afterwards the batch contains only
+    /// these nodes.
     ///
-    /// A node may have been deleted since, and another one with the same version created. A client that deletes a node
-    /// changes the bucket. So the bucket must have the version that it had before the read.
+    /// After the read, other clients may have deleted a node and created another one with the same version. But a
+    /// client that deletes a node changes the bucket. So the writes check that the bucket still has the version from
+    /// before the read.
     pub(super) fn deletes(&mut self, answers: &mut Answers) -> Vec<Write> {
         let found = take(&mut answers.found);
         let mut writes = Vec::new();
@@ -124,7 +126,8 @@ impl Walk {
                     if node.is_value && item.is_record {
                         self.look_at_updates(&item.path, &children);
                     }
-                    // The lease of an attempt is a child. No other child is expected, and the next sweep comes.
+                    // A child may be the lease of an attempt. Other children are not expected here; a later sweep can
+                    // delete the node.
                     if !children.is_empty() || node.fate == Fate::Stays {
                         continue;
                     }
@@ -155,19 +158,20 @@ impl Walk {
         }
     }
 
-    /// The batch is deleted.
+    /// The transaction has deleted the batch.
     pub(super) fn done(&mut self) {
         let deleted = self.batch.iter().filter(|item| item.goes).count();
         let deleted = u64::try_from(deleted).unwrap_or_default();
         self.deleted = self.deleted.saturating_add(deleted);
     }
 
-    /// The batch may be deleted.
+    /// The transaction may have deleted the batch.
     pub(super) fn doubt(&mut self) {
         self.batch.iter_mut().for_each(|item| item.in_doubt = item.goes);
     }
 
-    /// Something in the batch has changed: each node is tried alone. What changes then, too, is in use, and stays.
+    /// A node of the batch or the bucket has changed, so the sweep tries each node alone. If the node then has another
+    /// conflict, it is in use, and it stays.
     pub(super) fn conflict(&mut self) {
         for mut item in take(&mut self.batch) {
             if !item.alone {

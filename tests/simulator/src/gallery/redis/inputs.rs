@@ -1,4 +1,4 @@
-//! The inputs of the small lock, and what it does then.
+//! The inputs of the small lock, and its reactions.
 
 use fencepost_core::{
     AcquireTimeout, CommandId, Event, Failure, Instant, Intent, Misuse, Outcome, Output, Refusal, Wait,

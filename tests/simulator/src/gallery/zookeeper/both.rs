@@ -1,5 +1,6 @@
-//! Two small locks that a client takes one after the other, and holds together or not at all. If every client takes them in the order of
-//! their names, this is a correct multi-lock. If each client takes them in an order of its own, two clients deadlock.
+//! Two small locks that a client acquires one after the other, and holds together or not at all. If every
+//! client acquires them in the order of their names, this is a correct multi-lock. If clients use different
+//! orders, two clients deadlock.
 
 use std::collections::VecDeque;
 
@@ -23,7 +24,7 @@ const OTHER: &str = "/shop/till";
 /// Two small locks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Both {
-    /// In the order in which they are taken.
+    /// The locks, in the order in which they are acquired.
     components: [Small; 2],
     phase: Phase,
     grants: [Option<Grant>; 2],
@@ -37,7 +38,7 @@ pub struct Both {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Phase {
     Idle,
-    /// The first, or the second.
+    /// It waits for the first lock, or for the second.
     Wants(usize),
     Holds,
     Leaves {
@@ -46,7 +47,7 @@ enum Phase {
 }
 
 impl Both {
-    /// Two locks that have not been asked for yet, to be taken in the order of their names or in the other one.
+    /// Two idle locks, to be acquired in the order of their names or in the reverse order.
     #[must_use]
     pub fn new(owner: ContenderId, in_order: bool) -> Self {
         let directories = if in_order {
@@ -91,7 +92,7 @@ impl Both {
         self.give_back(now, false);
     }
 
-    /// Takes the outputs of both locks until there are no more.
+    /// Polls the outputs of both locks until there are no more.
     fn drain_events(&mut self, now: Instant) {
         loop {
             let mut quiet = true;
@@ -250,7 +251,7 @@ impl Subject<Servers> for Both {
             component.handle_timeout(now);
         }
         self.drain_events(now);
-        // The grant of the first lock may have come after the deadline.
+        // The grant of the first lock may have arrived after the deadline.
         let over = self.deadline.is_some_and(|deadline| deadline <= now);
         if over && matches!(self.phase, Phase::Wants(_)) {
             self.refuse(now, Refusal::Timeout);

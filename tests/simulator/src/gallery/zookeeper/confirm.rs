@@ -1,5 +1,5 @@
-//! How the small lock proves its session: by three confirmations, as the core's session lease does. It is slower after a reconnect, and
-//! sends each confirmation through a quorum.
+//! The small lock's confirmation of its session: by three probes, like the core's session lease. It is slower
+//! after a reconnect, and sends each probe through a quorum.
 
 use fencepost_core::{
     Instant, lease,

@@ -1,4 +1,5 @@
-//! How the small lock gives up, loses and releases: it searches for every node of the attempt, and deletes it.
+//! The end of the small lock, by a cancel, a loss or a release: it searches for every node of the attempt,
+//! and deletes it.
 
 use fencepost_core::{Cause, Event, Loss, Refusal, zookeeper::Request};
 

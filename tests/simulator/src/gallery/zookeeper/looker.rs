@@ -1,4 +1,4 @@
-//! A small inspector, as people write it into their scripts, and the mistakes that they make in it; and a holder that does not watch its node.
+//! A small inspector, as found in scripts, and its known mistakes; and a holder that does not watch its node.
 
 use std::collections::VecDeque;
 
@@ -21,15 +21,15 @@ use super::{super::limit, PAUSE, command};
 /// The mistakes of an inspector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Oversight {
-    /// It returns its first list for ever.
+    /// It always returns its first list.
     Remembers,
-    /// It leaves out a contender that it could not read.
+    /// It omits a contender that it could not read.
     LeavesOut,
     /// It breaks a contender by its path.
     ByPath,
-    /// It takes a request without an answer for done.
+    /// It treats a request without an answer as done.
     SilenceIsDone,
-    /// It writes the revocation request in a format of its own.
+    /// It writes the revocation request in another format.
     OtherWords,
 }
 
@@ -53,14 +53,14 @@ enum Phase {
     Idle,
     Wants,
     Lists(CommandId),
-    /// The contenders that are being read, each with whether it is the first, and those that were.
+    /// The contenders that it reads, each with whether it is the first, and the contenders that it has read.
     Reads(Vec<(CommandId, String, bool)>, Vec<Found>),
     Looks(CommandId),
     Acts(CommandId, Found),
 }
 
 impl Looker {
-    /// An idle inspector; `turn` chooses what it does first.
+    /// An idle inspector; `turn` chooses its first task.
     #[must_use]
     pub const fn new(turn: u64, oversight: Option<Oversight>) -> Self {
         Self {

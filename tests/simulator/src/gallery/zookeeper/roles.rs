@@ -1,4 +1,5 @@
-//! The kinds of the small lock: a mutex, a reader or a writer, a permit, or a single node; and which contender each waits for.
+//! The kinds of the small lock: a mutex, a reader or a writer, a permit, or a single node; and the contender
+//! that each waits for.
 
 use fencepost_core::{
     Misuse,
@@ -19,7 +20,8 @@ use super::{Defect, Small, What};
 /// The kind of a small lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// A contender in a queue; the mode says which may hold at once. A mutex is a writer in a queue without readers.
+    /// A contender in a queue; the mode determines which may hold at once. A mutex is a writer in a queue
+    /// without readers.
     Queued(Mode),
     /// The client that has created the single node holds.
     Single,
@@ -44,7 +46,7 @@ impl Role {
     }
 }
 
-/// A small lock in the place of a client of that machine.
+/// A small lock as a client of that machine.
 pub fn small(
     like: &Machine<Servers, Fencepost<ZooKeeper>>,
     client: Number,

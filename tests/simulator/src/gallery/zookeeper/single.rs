@@ -1,4 +1,5 @@
-//! The small lock that is a single node: the client that creates it holds, and its data name that client.
+//! The small lock of a single node: the client that creates it holds the lock, and its data contains that
+//! client's name.
 
 use fencepost_core::{
     Instant, Refusal,
@@ -49,7 +50,7 @@ impl Small {
         }
     }
 
-    /// The connection has broken: the server may have executed what was under way.
+    /// The connection has broken: the server may have executed the pending requests.
     pub(super) fn interrupted(&mut self) {
         let deletes = self.role == Role::Single && !self.has(Defect::DeleteAgain);
         self.in_doubt |= self.waits_for(What::Create) && !self.has(Defect::NeverMine)

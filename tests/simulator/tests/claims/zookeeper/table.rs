@@ -1,4 +1,4 @@
-//! The record of the table, with what ZooKeeper adds.
+//! The record of the table, with ZooKeeper's additions.
 
 use std::collections::BTreeMap;
 
@@ -135,7 +135,7 @@ impl Table {
         }
     }
 
-    /// The decision of the table for a request, at a time. `number` is that of the transaction that has last changed the
+    /// The decision of the table for a request, at a time. `number` is the transaction that last changed the
     /// record.
     pub(super) fn ask(&mut self, attempt: AttemptId, step: &Step, now: u64, number: u64) -> Answered {
         let token = self.present().and_then(|record| match &record.token {
@@ -192,7 +192,8 @@ impl Table {
         Self::answer(decision.answer, step, fence)
     }
 
-    /// Why a claim is lost whose lease was deleted: the reason that its renewal would get on Redis.
+    /// The reason for the loss of a claim whose lease was deleted: the same that its renewal would get on
+    /// Redis.
     pub(super) fn loss_of(&self, attempt: AttemptId) -> Loss {
         let known = Known {
             record: self.record.clone(),

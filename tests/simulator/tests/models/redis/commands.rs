@@ -97,7 +97,8 @@ fn word(chance: &mut Chance, kind: char) -> Word {
         'k' => chance.pick(KEYS).into(),
         'f' => chance.pick(FIELDS).into(),
         't' | 's' if chance.one_in(3) => chance.pick(WRONG_TIMES).into(),
-        // Whole seconds, and hardly ever the same ones: which of two equal times ends later depends on the clock.
+        // Whole seconds, and rarely the same ones, because the clock decides which of two equal times ends
+        // later.
         't' => format!("{}000", 600 + chance.below(100_000)).into(),
         's' => (100_000 + chance.below(100_000)).to_string().into(),
         'c' => chance.pick(CHANNELS).into(),
@@ -123,7 +124,7 @@ fn with_options(chance: &mut Chance, line: &mut Vec<Word>, options: &[&str]) {
     }
 }
 
-/// Any command but a script.
+/// Any command except a script.
 fn command(chance: &mut Chance) -> Vec<Word> {
     let mut line = match chance.below(10) {
         0..=2 => {
@@ -154,7 +155,7 @@ fn command(chance: &mut Chance) -> Vec<Word> {
     if line.is_empty() { vec!["GET".into()] } else { line }
 }
 
-/// A script of the core, as its machine sends it, on keys that other commands write to.
+/// A script of the core, in the form of its machine, on keys that other commands write to.
 fn own_script(chance: &mut Chance) -> Vec<Word> {
     let script = *chance.pick(&[
         &Script::Acquire,

@@ -1,6 +1,6 @@
-//! A list of commands and scripts that random choice would not find.
+//! A list of commands and scripts that a random choice would not find.
 
-/// Commands that random choice would not find.
+/// Commands that a random choice would not find.
 pub(super) const COMMANDS: &[&[&str]] = &[
     &[""],
     &["foo", "a", "b"],

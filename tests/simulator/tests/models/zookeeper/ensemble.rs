@@ -1,4 +1,4 @@
-//! The rules of an ensemble that a test can see on a real one.
+//! The rules of an ensemble that a test can observe on a real one.
 
 use fencepost_core::{
     CommandId, Instant, SessionId,
@@ -65,7 +65,7 @@ impl Ensemble for Vec<Real> {
     }
 }
 
-/// The model, whose followers apply nothing by themselves.
+/// The model, whose followers apply no transactions by themselves.
 struct Lazy(Server, Vec<SessionId>);
 
 impl Ensemble for Lazy {
@@ -94,7 +94,7 @@ fn a_write_brings_its_server_up_to_date(ensemble: &mut impl Ensemble) {
     for round in 1..ROUNDS {
         let (writer, reader) = (usize::from(round % 3), usize::from(round / 3 % 3));
         ensemble.ask(writer, set(round));
-        // One that fails, too.
+        // A write that fails has the same effect.
         let again = ensemble.ask(reader, create(NODE, CreateMode::Persistent));
         assert_eq!(again, Answer::Error(-110));
         assert_eq!(data(ensemble.ask(reader, get(false))), [round]);
@@ -199,7 +199,7 @@ fn a_session_moves_between_servers_and_takes_its_watches_along() {
             version: None,
         };
         assert!(matches!(other.ask(&change), Answer::Data { .. }));
-        // A server that lags refuses the client. At another try, it has caught up.
+        // A server that lags refuses the client. At a later try, it has all transactions.
         while mover.reconnect(server).is_err() {}
         mover.ask(&Ask::Request(Request::Sync { path: node.clone() }));
         assert_eq!(mover.next_events(1), [(Event::Changed, node.clone())]);

@@ -37,7 +37,7 @@ impl Writer {
         texts.fold(self, |writer, text| writer.bytes(text.as_bytes()))
     }
 
-    /// Every client may do everything.
+    /// The access list that allows everything to every client.
     pub(super) fn open_acl(self) -> Self {
         self.int(1).int(31).bytes(b"world").bytes(b"anyone")
     }
@@ -96,7 +96,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The answers to the parts of a multi: the names of the nodes created, or the first error that is not another part's fault.
+    /// The answers to the parts of a multi: the names of the created nodes, or the first error that another
+    /// part did not cause.
     pub(super) fn written(&mut self, parts: usize) -> Answer {
         const ANOTHER_PART: i32 = -2;
         const DELETE: i32 = 2;
@@ -114,7 +115,7 @@ impl Reader<'_> {
                 (SET, ..) => drop(self.stat()),
                 (kind, ..) => {
                     names.extend(self.text().rsplit('/').next().map(String::from));
-                    // Servers before 3.8.2 leave the stat out (ZOOKEEPER-4026).
+                    // Servers before 3.8.2 omit the stat (ZOOKEEPER-4026).
                     if kind == 15 {
                         self.stat();
                     }

@@ -22,7 +22,7 @@ pub(super) struct Real {
     seen: i64,
     xid: i32,
     fired: VecDeque<Fired>,
-    /// The watches that the client has to set again.
+    /// The watches that the client must set again.
     data: BTreeSet<String>,
     absence: BTreeSet<String>,
     children: BTreeSet<String>,
@@ -31,7 +31,7 @@ pub(super) struct Real {
 /// The panic of a request that no server answers in time.
 pub(super) struct NoAnswer;
 
-/// The servers grant a shorter one.
+/// The requested timeout. The servers grant a shorter one.
 const TIMEOUT_MS: i32 = 60_000;
 const NO_NODE: i32 = -101;
 const CLOSE: i32 = -11;
@@ -93,7 +93,7 @@ impl Real {
         Ok(())
     }
 
-    /// Breaks the connection; the session lives on.
+    /// Breaks the connection; the session continues.
     pub(super) fn hang_up(&mut self) {
         self.stream.shutdown(std::net::Shutdown::Both).unwrap();
     }
@@ -105,14 +105,14 @@ impl Real {
         self.reply();
     }
 
-    /// Gives the events that came in before this was answered.
+    /// Sends a ping, and returns the events that arrived before its answer.
     pub(super) fn ping(&mut self) -> Vec<Fired> {
         self.send(-2, PING, &Writer::default());
         self.reply();
         self.fired.drain(..).collect()
     }
 
-    /// The next so many events, waiting for them.
+    /// Waits for the next `count` events.
     pub(super) fn next_events(&mut self, count: usize) -> Vec<Fired> {
         while self.fired.len() < count {
             let frame = self.frame().unwrap();
@@ -121,7 +121,7 @@ impl Real {
         self.fired.drain(..count).collect()
     }
 
-    /// How many events have come in and were not taken.
+    /// How many events have arrived but were not read.
     pub(super) fn untaken(&self) -> usize {
         self.fired.len()
     }
@@ -193,7 +193,7 @@ impl Real {
         self.try_reply().unwrap()
     }
 
-    /// The next answer; events that come before it are kept.
+    /// The next answer; stores the events that arrive before it.
     fn try_reply(&mut self) -> Result<(i32, Vec<u8>)> {
         loop {
             let frame = self.frame()?;

@@ -1,4 +1,4 @@
-//! Messages on their way: they arrive in any order, get lost, or arrive twice.
+//! Pending messages: they arrive in any order, get lost, or arrive twice.
 
 use core::time::Duration;
 
@@ -113,8 +113,8 @@ impl World<'_> {
     }
 }
 
-/// The request, with the script of the mutant in place of the one that it names.
-fn mutated(mutant: Option<&Mutant>, words: &[Vec<u8>]) -> Vec<Vec<u8>> {
+/// The request, with the mutant's script instead of the original one.
+pub(crate) fn mutated(mutant: Option<&Mutant>, words: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut words = words.to_vec();
     let Some(mutant) = mutant else { return words };
     let text = mutant.script.text();

@@ -16,7 +16,7 @@ use fencepost_simulator::{
 use super::{World, accepted};
 use crate::{application::Application, promises::Broken};
 
-/// A request on its way.
+/// A pending request.
 pub(super) struct Sent {
     pub(super) id: CommandId,
     session: SessionId,
@@ -25,7 +25,7 @@ pub(super) struct Sent {
     pub(super) awaited: bool,
 }
 
-/// An answer on its way.
+/// A pending answer.
 pub(super) struct Answered {
     pub(super) id: CommandId,
     pub(super) reply: Reply,
@@ -41,7 +41,7 @@ pub(super) struct Client {
     pub(super) application: Application<ZooKeeper>,
     pub(super) connected: bool,
     pub(super) paused: bool,
-    /// Whether its requests do not get to the server for a while.
+    /// Whether its requests do not reach the server for a while.
     pub(super) stuck: bool,
     pub(super) crashes: u8,
     /// How much faster its clock runs than the servers', in thousandths.
@@ -111,7 +111,7 @@ impl Client {
 }
 
 impl World<'_> {
-    /// Takes all outputs of a client's hub.
+    /// Polls all outputs of a client's hub.
     pub(super) fn drain(&mut self, number: u8) -> Result<(), Broken> {
         let mut unsent = VecDeque::new();
         let mut moves = false;
@@ -178,7 +178,7 @@ impl World<'_> {
         )
     }
 
-    /// The server carries out a client's next request.
+    /// The server executes a client's next request.
     pub(super) fn execute(&mut self, number: u8) -> Result<(), Broken> {
         let own = &mut self.clients[usize::from(number)];
         let stalls = |sent: &Sent| self.servers.stalls(sent.session, &sent.ask);
@@ -288,7 +288,7 @@ impl World<'_> {
         self.drain(number)
     }
 
-    /// What is on its way comes before anything else.
+    /// Delivers all pending messages first.
     pub(super) fn carry(&mut self) -> Result<(), Broken> {
         for number in (0..).take(self.clients.len()) {
             self.execute(number)?;
@@ -297,7 +297,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// An answer does not come in time, and is dropped when it comes.
+    /// An answer does not arrive in time, and the client ignores it later.
     pub(super) fn give_up(&mut self, number: u8) -> Result<(), Broken> {
         let own = &mut self.clients[usize::from(number)];
         if own.paused || !own.connected {
@@ -325,7 +325,7 @@ impl World<'_> {
     }
 }
 
-/// Whether a request writes what was decided by a read.
+/// Whether a request is a write that depends on a read.
 fn is_guarded(ask: &Ask) -> bool {
     let Ask::Request(Request::Multi { writes }) = ask else {
         return false;

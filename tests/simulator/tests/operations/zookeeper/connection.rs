@@ -1,4 +1,4 @@
-//! Connections: a session outlives them.
+//! Connections: a session lasts longer than a connection.
 
 use fencepost_core::Failure;
 use fencepost_simulator::{backend::Backend as _, zookeeper::Servers};
@@ -36,7 +36,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// The connection of a client breaks. The server has carried out so many of the requests on their way.
+    /// The connection of a client breaks. The server has executed `executed` of the pending requests.
     pub(super) fn disconnect(&mut self, number: u8, executed: u32) -> Result<(), Broken> {
         if !self.clients[usize::from(number)].connected {
             return Ok(());
@@ -62,7 +62,8 @@ impl World<'_> {
         if late { Ok(()) } else { self.settle_open(number) }
     }
 
-    /// The requests under way when the connection broke have no answer, and the driver reports that to the client.
+    /// The requests that were pending when the connection broke get no answer, and the driver reports that to
+    /// the client.
     fn settle_open(&mut self, number: u8) -> Result<(), Broken> {
         let open = core::mem::take(&mut self.clients[usize::from(number)].open);
         for id in open {
@@ -72,7 +73,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Puts the notices of the servers on their way. The servers may have closed connections.
+    /// Sends the notices of the servers. The servers may have closed connections.
     pub(super) fn spread(&mut self) -> Result<(), Broken> {
         for number in (0..).take(self.clients.len()) {
             let notices = self.servers.take_notices(number);

@@ -101,7 +101,8 @@ impl World<'_> {
         self.after_a_change()
     }
 
-    /// A process ends, and another one takes its place, which knows nothing of it. Messages of the first one may still arrive.
+    /// A process ends, and another one replaces it, which knows nothing of it. Messages of the first one may
+    /// still arrive.
     pub(super) fn crash(&mut self, number: u8) -> Result<(), Broken> {
         self.seen.crashes += 1;
         self.log(|| format!("{number} crashes"));
@@ -115,7 +116,7 @@ impl World<'_> {
         {
             run.over = true;
         }
-        // It may be about to give up a claim whose answer was lost.
+        // The client may be about to give up a claim whose answer was lost.
         let waits = |wait: Wait| wait.reason.is_some_and(|timer| timer != Timer::Linger);
         let output = own.application.hub.poll_output(None);
         self.account.in_doubt |= stage != Stage::Idle

@@ -5,7 +5,7 @@ use fencepost_simulator::zookeeper::{Ask, RECORD};
 
 use crate::promises::Broken;
 
-/// What a mutant does with a request, or with its answer.
+/// The change that a mutant makes to a request or to its answer.
 #[derive(Clone, Copy)]
 enum Wrong {
     /// Changes a write of a transaction, or removes it.
@@ -17,13 +17,13 @@ enum Wrong {
 }
 
 pub(crate) struct Mutant {
-    /// What is missing.
+    /// The missing check.
     pub(crate) without: &'static str,
     wrong: Wrong,
 }
 
 impl Mutant {
-    pub(super) fn asked(&self, ask: Ask) -> Ask {
+    pub(crate) fn asked(&self, ask: Ask) -> Ask {
         match (self.wrong, ask) {
             (Wrong::Part(part), Ask::Request(Request::Multi { writes })) => {
                 let writes = writes.into_iter().filter_map(part).collect();

@@ -10,7 +10,7 @@ use fencepost_simulator::zookeeper::RECORD;
 use super::{CLAIMANTS, Mutant, World, accepted, zookeeper};
 use crate::promises::Broken;
 
-/// What the operator is about to do.
+/// The task of the operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Task {
     #[default]
@@ -25,13 +25,13 @@ pub(super) enum Task {
 }
 
 impl World<'_> {
-    /// A token is issued.
+    /// Issues a token.
     pub(super) fn issue(&mut self) -> Result<(), Broken> {
         let settings = self.scope.issue("stock", b"form", self.theme.life);
         self.ask(Task::Issues, settings.expect("good settings"))
     }
 
-    /// The operator goes on by one step.
+    /// Runs the next step of the operator.
     pub(super) fn operate(&mut self) -> Result<(), Broken> {
         let operator = &self.clients[usize::from(CLAIMANTS)];
         if operator.paused {
@@ -84,7 +84,7 @@ impl World<'_> {
         self.drain(CLAIMANTS)
     }
 
-    /// The operator's request is answered.
+    /// Handles the answer to the operator's request.
     pub(super) fn operated(&mut self, event: &Event) -> Result<(), Broken> {
         let task = core::mem::take(&mut self.truth.task);
         match event {
@@ -111,7 +111,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// A freed record is deleted, as a sweep does.
+    /// Deletes a freed record, like a sweep.
     pub(super) fn sweep(&mut self) -> Result<(), Broken> {
         let server = self.servers.server();
         let Some((bytes, stat)) = server.node(RECORD) else {

@@ -9,7 +9,7 @@ use super::{CLAIMANTS, World, accepted};
 use crate::{application::Stage, promises::Broken};
 
 impl World<'_> {
-    /// Faults end. A new client claims, and has its result or its refusal within a session's timeout.
+    /// Faults end. A new client claims, and must get its result or its refusal within a session timeout.
     pub(super) fn recover(&mut self) -> Result<(), Broken> {
         self.log(|| "faults end".into());
         (self.throttled, self.recovering) = (0, true);
@@ -32,7 +32,7 @@ impl World<'_> {
         accepted(fresh.application.hub.intent(local, key, claims))?;
         fresh.application.stage = Stage::Claims;
         self.drain(0)?;
-        // This takes a session's timeout, and the proof of the new session.
+        // This takes a session timeout, and the confirmation of the new session.
         let limit = self
             .now
             .plus(TIMEOUT)
@@ -60,7 +60,7 @@ impl World<'_> {
         self.nothing_is_left()
     }
 
-    /// A client whose application wants nothing has no lease.
+    /// A client whose application has no claim must have no lease.
     fn nothing_is_left(&mut self) -> Result<(), Broken> {
         for (path, owner, _) in self.servers.belongings(self.now) {
             for client in &self.clients {
@@ -75,7 +75,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// All that is on its way arrives.
+    /// All pending messages arrive.
     fn settle(&mut self) -> Result<(), Broken> {
         for _ in 0..200 {
             let mut moved = false;

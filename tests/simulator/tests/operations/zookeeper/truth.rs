@@ -11,15 +11,15 @@ use crate::promises::{Account, Broken};
 
 #[derive(Debug, Default)]
 pub(super) struct Truth {
-    /// What the operator is about to do.
+    /// The task of the operator.
     pub(super) task: Task,
     /// Whether the operation has run without a lease.
     lapsed: bool,
-    /// Whether the issuer knows that there is a token.
+    /// Whether the issuer knows that the token exists.
     pub(super) issued: bool,
-    /// Which clients have asked since then.
+    /// Which clients have begun a claim since then.
     asks_since: [bool; 4],
-    /// Until when the token can be claimed at least, and until when it can be claimed now, by the leader's clock.
+    /// The end of the first token's life, and the end of the present token's life, by the leader's clock.
     claimable_first: Option<i64>,
     claimable_until: Option<i64>,
     /// Attempts that have claimed a token too late.
@@ -36,7 +36,7 @@ impl Truth {
         }
     }
 
-    /// A lease was ended before its time.
+    /// A lease ends before its time.
     pub(super) fn ended_early(&self, path: &str, account: &mut Account) {
         if let Some((RECORD, name)) = path.rsplit_once('/') {
             account.ended_early.push(name.into());
@@ -45,7 +45,7 @@ impl Truth {
 }
 
 impl World<'_> {
-    /// Looks at the record after every change.
+    /// Checks the record after every change.
     pub(super) fn after_a_change(&mut self) -> Result<(), Broken> {
         self.look();
         self.spread()

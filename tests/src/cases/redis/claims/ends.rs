@@ -1,4 +1,4 @@
-//! The ends of a claim: after a loss, without an answer, refused, by closing.
+//! The ends of a claim: after a loss, without a reply, refused, by a close.
 
 use serde_json::json;
 
@@ -124,7 +124,7 @@ fn claim_completion_is_repeated(story: &mut Recorder) {
     story.close(key).leaves(0);
 }
 
-/// Fails all commands until the machine waits for nothing but the end of the lease.
+/// Fails all commands until the machine waits only for the end of the lease.
 fn unanswered(story: &mut Recorder) -> &mut Recorder {
     story.returns(&["call"]).fail("call", "unknown");
     while story.is_waiting_for("retry") {
@@ -181,7 +181,7 @@ fn claim_completion_refused_late(story: &mut Recorder) {
     story
         .returns(&["refused no-permission", "lost lease-ended"])
         .waits_for(None);
-    // It was lost before, and is lost once.
+    // The claim was lost before, and the loss is reported only once.
     story
         .release(key)
         .redis_error("call", "NOPERM no permissions to run 'evalsha'");

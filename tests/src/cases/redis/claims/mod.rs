@@ -1,5 +1,5 @@
-//! Cases of claims and of single steps. `table` has a case for each row of the table in `claim::table`, and
-//! in it every answer of the row; the others are about time, lost replies and ends.
+//! Cases of claims and of single steps. `table` has a case for each row of the table in `claim::table`, with
+//! every answer of the row; the other files are about time, lost replies and ends.
 
 mod ends;
 mod table;
@@ -60,7 +60,7 @@ fn in_progress(left: i64) -> Value {
     json!(["in-progress", left])
 }
 
-/// What a script answers for a record that does not exist.
+/// A script's answer for a record that does not exist.
 const NO_RECORD: &str = "fencepost-record:1\n";
 
 /// A script's answer with the record of an operation that another attempt has completed.

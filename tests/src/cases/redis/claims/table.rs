@@ -1,4 +1,4 @@
-//! The rows of the table: every answer of the server, and what the application gets.
+//! The rows of the table: every answer of the server, and the event for the application.
 
 use serde_json::json;
 
@@ -118,7 +118,7 @@ fn claim_completed_with_another_result(story: &mut Recorder) {
     let key = run(story);
     story.complete(key, "[17]").fail("call", "unknown").timeout();
     story.returns(&["call"]).value(json!(["mismatch"]));
-    // The grant goes on, and is renewed at once.
+    // The grant continues, and is renewed at once.
     story.returns(&["refused mismatch", "call"]);
     story.value(lost("done")).returns(&["lost already-completed"]);
 }

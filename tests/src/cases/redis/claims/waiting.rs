@@ -1,4 +1,4 @@
-//! A claim that waits for the running attempt, and claims without an answer.
+//! A claim that waits for the running attempt, and claims without a reply.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The ends of a claim: after a loss, without an answer, refused, with the connection.
+//! The ends of a claim: after a loss, without a reply, refused, with the connection.
 
 use super::{
     OTHER, code, conflict, done, free, lapsed, own, passed, reconnected, run, running, shows, stat,
@@ -72,7 +72,7 @@ fn claim_lapsed_and_left(story: &mut Recorder) {
     warm(story);
     let key = lapsed(story);
     written(story);
-    // The session's own check comes last.
+    // The check of the session comes last.
     story.returns(&[]).leave(key);
     story.returns(&["sync", "check", "get", "get", "children", "check"]);
     story.done("sync").checked();
@@ -127,7 +127,7 @@ fn claim_completion_repeated(story: &mut Recorder) {
         }
         story.returns(&["completed"]).close(key).leaves(0);
     }
-    // Released, and claimed by another attempt before the answer was read back.
+    // The claim is released, and another attempt claims before this client reads the record again.
     let key = run(story);
     story.release(key).fail("multi", "unknown").timeout_of("retry");
     passed(story);
@@ -140,7 +140,7 @@ fn claim_completion_repeated(story: &mut Recorder) {
     story.returns(&["released"]).close(key).leaves(0);
 }
 
-/// Nothing is answered until the grant has ended by this client's clock.
+/// The server answers nothing until the grant ends by this client's clock.
 fn unanswered(story: &mut Recorder) -> &mut Recorder {
     until_the_end(story.disconnected());
     story.timeout()
@@ -274,7 +274,7 @@ fn lease(key: u64) -> String {
 fn claim_lease_gone(story: &mut Recorder) {
     let key = reconnected(story);
     story.error("get", code::NO_NODE).returns(&["get"]);
-    // The record could not be read: both again.
+    // The record could not be read, so both reads are repeated.
     story
         .fail("get", "not-sent")
         .timeout_of("retry")
@@ -330,7 +330,7 @@ fn claim_lease_unreadable(story: &mut Recorder) {
     story
         .error("get", code::NO_AUTH)
         .returns(&["lost renewal-refused", "multi"]);
-    // The answer may be that of a request from before the reconnect.
+    // The answer may belong to a request from before the reconnect.
     written(story);
     story.returns(&["sync", "check", "get", "get", "children"]);
     story.fail_all("closed").close(key).leaves(0);

@@ -1,4 +1,4 @@
-//! Requests without an answer, and claims that the application has never seen.
+//! Requests without an answer, and claims that the application never got.
 
 use super::{
     super::QUOTA_EXCEEDED, OTHER, claim, code, conflict, found, free, granted, own, passed, running,
@@ -85,7 +85,7 @@ fn claim_in_doubt_of_a_dead_session(story: &mut Recorder) {
     story.returns(&["acquired"]);
 }
 
-/// As `passed`, where the session's own request has been answered before.
+/// Like `passed`, if the session's request was answered before.
 fn passed_by_two(story: &mut Recorder) {
     story.done("sync").checked();
 }
@@ -120,7 +120,7 @@ fn after_a_move(story: &mut Recorder, opened_before: bool) {
     let before = opened_before.then(|| story.open(&settings()));
     story.disconnected().session_is("connected").answer_routine();
     let key = before.unwrap_or_else(|| story.open(&settings()));
-    // The session's own checks.
+    // The checks of the session.
     story.acquire(key).returns(&["multi", "get", "check"]);
     story.checked().returns(&["check"]).checked();
     granted(story, key, 41);

@@ -1,5 +1,4 @@
-//! Inputs that come before the one that they follow from, after the end of what they belong to, or not at
-//! all.
+//! Inputs that arrive before their cause, after the end of their operation, or not at all.
 
 use super::{
     OTHER, RECORD, claim, code, done, found, granted, lapsed, own, passed, reconnected, run, running,
@@ -80,7 +79,7 @@ fn claim_left_on_a_silent_server(story: &mut Recorder) {
     story.leaves(1);
 }
 
-/// A waiter for a record that blocks, while the answer to the read that watches the record is under way.
+/// A waiter for a record that blocks, while the answer to the read that watches the record is pending.
 fn blocked(story: &mut Recorder) -> u64 {
     let key = claim(story);
     found(story);
@@ -159,7 +158,7 @@ fn claim_watch_of_the_waiter(story: &mut Recorder) {
     story.watch_id(watch, "deleted").returns(&[]).close(key);
 }
 
-/// A client that does not know from when the leader counts its session.
+/// A client that does not know when the leader began to count its session.
 fn claim_within(story: &mut Recorder) -> u64 {
     story.given(1);
     let key = story.open(&settings());
@@ -210,7 +209,7 @@ fn claim_barrier_on_a_closed_connection(story: &mut Recorder) {
     story.fail_all("unknown").timeout_of("retry");
     story.returns(&["sync", "check", "get", "get", "children"]);
     story.fail("sync", "closed").fail_all("unknown");
-    // The claim may be there. What the machine does about it fails, too.
+    // The claim may exist. The machine's clean-up fails too.
     let again = [
         "refused connection-closed",
         "sync",

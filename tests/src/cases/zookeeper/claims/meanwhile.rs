@@ -1,4 +1,4 @@
-//! Operations: what a read shows while others write, and answers after a move.
+//! Operations: reads while other clients write, and answers after a move.
 
 use fencepost_core::zookeeper::{Stat, code};
 use serde_json::{Value, json};
@@ -89,7 +89,7 @@ fn step_after_a_move(story: &mut Recorder) {
     settings["result"] = json!("18");
     let key = story.open(&settings);
     story.acquire(key).returns(&["multi"]);
-    // That of a request that was sent before the move. The own one has failed.
+    // The answer to a request from before the move. This machine's request has failed.
     let reply = story.reply_children(&[]);
     story.answer("multi", reply);
     story.returns(&["sync", "check", "get", "get", "children"]);

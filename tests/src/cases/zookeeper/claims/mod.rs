@@ -1,6 +1,6 @@
-//! Cases of claims and of single steps. `table` has a case for each row of the table in `claim::table`, and
-//! in it every answer of the row; `steps` has the requests that are no claims; `sweep` has sweeps; the others
-//! are about waiting, sessions, late answers and lost replies.
+//! Cases of claims and of single steps. `table` has a case for each row of the table in `claim::table`, with
+//! every answer of the row; `steps` has the requests that are no claims; `sweep` has sweeps; the others are
+//! about waiting, sessions, late answers and lost replies.
 
 mod ends;
 mod in_doubt;
@@ -67,7 +67,7 @@ fn own(key: u64) -> String {
     format!("{key:08x}00000000000000000000feed-1")
 }
 
-/// The bytes of a record that has these fields, which are in order.
+/// The bytes of a record with these fields, which must be in order.
 fn record(fields: &[(&str, &str)]) -> String {
     let lines = fields
         .iter()
@@ -151,7 +151,7 @@ fn run(story: &mut Recorder) -> u64 {
     key
 }
 
-/// Nothing is answered until the claim is about to end by its client's clock.
+/// The server answers nothing until the claim is about to end by its client's clock.
 fn until_the_end(story: &mut Recorder) {
     while !story.is_waiting_for("validity") {
         story.timeout().fail_all("unknown");
@@ -166,7 +166,7 @@ fn lapsed(story: &mut Recorder) -> u64 {
     key
 }
 
-/// A machine whose connection was lost, and is back.
+/// A machine whose connection was lost and opened again.
 fn reconnected(story: &mut Recorder) -> u64 {
     warm(story);
     let key = run(story);
@@ -176,7 +176,7 @@ fn reconnected(story: &mut Recorder) -> u64 {
     key
 }
 
-/// A write has found that something has changed.
+/// A write fails because something has changed.
 fn conflict(story: &mut Recorder, code: i32) {
     story.error("multi", code);
 }

@@ -153,7 +153,7 @@ fn step_update_conflicts(story: &mut Recorder) {
     conflict(story, code::NODE_EXISTS);
     shows_update(story, &done(OTHER, "[1]"), 8, None, &[]);
     story.returns(&["refused mismatch"]).close(key).leaves(0);
-    // The version that was assumed is another node's: the value was deleted and made anew.
+    // The assumed version belongs to another node: the value was deleted and created again.
     let key = ask(story, &update(3));
     conflict(story, code::BAD_VERSION);
     shows_update(story, &value("3"), 6, None, &["value"]);
@@ -241,7 +241,7 @@ fn step_guarded(story: &mut Recorder) {
         shows(story, &running(OTHER), &stat(35, 0), &[]);
         story.returns(&["refused record-changed"]).close(key).leaves(0);
     }
-    // It changes between the read and the write.
+    // The record changes between the read and the write.
     let key = ask(story, &settle(35));
     passed(story);
     shows(story, &running(OTHER), &stat(35, 0), &[]);
@@ -314,7 +314,7 @@ fn step_ends(story: &mut Recorder) {
     story.done("sync").done("sync").checked();
     shows_nothing(story);
     story.returns(&["looked"]).close(key).leaves(0);
-    // The answer to the transaction never comes.
+    // The answer to the transaction never arrives.
     let key = ask(story, &register());
     story.silence("multi").session_is("expired").connected(3);
     story.done("sync").done("sync").checked();

@@ -1,4 +1,4 @@
-//! The rows of the table: what the record contains, and what the application gets.
+//! The rows of the table: the content of the record, and the event for the application.
 
 use super::{
     OTHER, claim, claim_as, code, conflict, done, found, free, granted, own, passed, record, run, running,
@@ -78,7 +78,7 @@ fn claim_takes_over(story: &mut Recorder) {
     found(story);
     shows(story, &running(OTHER), &stat(35, 0), &[]);
     story.returns(&["multi", "get"]);
-    // Another claimant was quicker, and is gone already, too.
+    // Another claimant was faster, and has already left too.
     conflict(story, code::BAD_VERSION);
     story
         .error("get", code::NO_NODE)
@@ -97,7 +97,7 @@ fn claim_forbidden_after_a_lease(story: &mut Recorder) {
         let key = story.open(&with_policy("retake"));
         story.try_acquire(key);
         found(story);
-        // The record is read again: it might have ended between the two reads.
+        // The record is read again, because it might have changed between the two reads.
         for _ in 0..2 {
             story.returns(&["get", "get", "children"]);
             shows(story, &running_by(OTHER, policy), &stat(35, 0), &[]);
@@ -186,13 +186,13 @@ fn claim_lease_deleted(story: &mut Recorder) {
         }
         story.returns(&[expected]).close(key).leaves(0);
     }
-    // Nothing but the lease was deleted.
+    // Only the lease was deleted.
     let key = lease_deleted(story);
     record_read(story, &running(&own(key)));
     story.returns(&["lost deleted"]).close(key).leaves(0);
 }
 
-/// A machine that runs the operation, and learns that its lease was deleted.
+/// A machine that runs the operation, and gets the event that its lease was deleted.
 fn lease_deleted(story: &mut Recorder) -> u64 {
     let key = run(story);
     // The answer to the read sets the watch.
@@ -219,7 +219,7 @@ fn claim_completed(story: &mut Recorder) {
 fn claim_completion_failed(story: &mut Recorder) {
     warm(story);
     for (attempt, result, expected) in [
-        // No other attempt has taken over: it is stored.
+        // No other attempt has taken over, so the result is stored.
         (None, "", "completed"),
         (Some(OTHER), "", "lost superseded"),
         (Some(OTHER), "[1]", "replayed"),
@@ -281,7 +281,7 @@ fn claim_released_after_a_takeover(story: &mut Recorder) {
     story.returns(&["released"]).close(key).leaves(0);
 }
 
-/// The ends of a claim whose lease is gone, for each state of the record.
+/// The ends of a claim whose lease was deleted, for each state of the record.
 fn end_failed(story: &mut Recorder, leave: bool) {
     warm(story);
     let end = |story: &mut Recorder| {

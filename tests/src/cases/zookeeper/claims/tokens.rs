@@ -1,4 +1,4 @@
-//! Tokens: what is claimed must have been issued, and not too long ago.
+//! Tokens: a claimed token must have been issued, and must not have expired.
 
 use fencepost_core::zookeeper::Stat;
 use serde_json::Value;
@@ -42,7 +42,7 @@ fn consume(story: &mut Recorder) -> u64 {
     key
 }
 
-/// The lease was created so many ms after the token was issued.
+/// The lease was created `millis` ms after the token was issued.
 fn claimed_after(story: &mut Recorder, key: u64, millis: i64) {
     let names = story.reply_children(&[&own(key)]);
     let stat = Stat {

@@ -19,7 +19,7 @@ cases! { "zookeeper":
         "A waiter has no node that ends with its session: it waits in the next one.";
 }
 
-/// A machine that waits: the answers to its first reads were those.
+/// A machine that waits after these answers to its first reads.
 fn wait(story: &mut Recorder) -> u64 {
     let key = claim(story);
     found(story);
@@ -136,7 +136,7 @@ fn claim_rechecks(story: &mut Recorder) {
     let key = wait(story);
     story.timeout_of("poll").returns(&["get", "get", "children"]);
     shows(story, &running(OTHER), &stat(35, 0), &[OTHER]);
-    // The first watch is still there.
+    // The first watch is still set.
     story
         .returns(&[])
         .watch(RECORD, "changed")

@@ -39,7 +39,7 @@ fn sweep_conflict(story: &mut Recorder) {
     warm(story);
     let key = deletes_two(story);
     conflict(story, code::BAD_VERSION);
-    // The second one has been claimed anew.
+    // The second record was claimed again.
     reads_one(story);
     shows(story, &running(OTHER), &stat(91, 3), &[OTHER]);
     reads_one(story);
@@ -129,7 +129,7 @@ fn sweep_answers_that_never_come(story: &mut Recorder) {
     story.returns(&["sync", "set", "get"]);
 }
 
-/// What breaks a step, and mends it.
+/// `breaks` breaks a step and repairs it.
 fn sweep_broken(story: &mut Recorder, breaks: impl Fn(&mut Recorder)) {
     warm(story);
     begin(story);
@@ -207,7 +207,7 @@ fn sweep_refused(story: &mut Recorder) {
 
 fn sweep_times_out(story: &mut Recorder) {
     warm(story);
-    // Five seconds for each step.
+    // Each step takes five seconds.
     let key = story.open(&settings());
     story.try_acquire(key).after(4_000_000);
     timed(story);

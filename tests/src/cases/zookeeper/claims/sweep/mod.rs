@@ -1,4 +1,4 @@
-//! Sweeps. `records` has which records they delete, `faults` what goes wrong.
+//! Sweeps. `records` tests which records they delete, `faults` tests failures.
 
 mod faults;
 mod records;
@@ -22,7 +22,7 @@ fn settings() -> Value {
     settings
 }
 
-/// A sweep that has asked for the time.
+/// A sweep that has requested the time.
 fn begin(story: &mut Recorder) -> u64 {
     let key = story.open(&settings());
     story.acquire(key).returns(&["set", "get"]);
@@ -55,7 +55,7 @@ fn shows(story: &mut Recorder, record: &str, stat: &Stat, children: &[&str]) {
     story.answer("get", reply).children(children);
 }
 
-/// The answers to the read of a record that has gone.
+/// The answers to the read of a record that no longer exists.
 fn gone(story: &mut Recorder) {
     story.error("get", code::NO_NODE).error("children", code::NO_NODE);
 }
@@ -89,7 +89,7 @@ fn deleted(story: &mut Recorder, key: u64) {
     swept(story, key);
 }
 
-/// Both requests for the time have this error.
+/// Both requests for the time fail with this error.
 fn untimed(story: &mut Recorder, code: i32) -> &mut Recorder {
     story.error("set", code).error("get", code)
 }

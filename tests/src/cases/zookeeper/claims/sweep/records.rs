@@ -57,7 +57,7 @@ fn sweep_of_tokens(story: &mut Recorder) {
     shows(story, &token("issued", &[]), &stat(35, 0), &[]);
     let fresh = modified(LATER - 1000, stat(35, 0));
     shows(story, &token("issued", &[]), &fresh, &[]);
-    // It was claimed within its life, and a millisecond behind it.
+    // The token is claimed within its life, or a millisecond after it.
     let claimed = |until| token("running", &[("kept", until)]);
     let now = modified(LATER, stat(35, 1));
     shows(story, &claimed("1790086401000"), &now, &[]);
