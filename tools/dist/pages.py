@@ -6,8 +6,9 @@ import shutil
 import sys
 import zipfile
 
+import wheels
 from packing import pack
-from project import DIST, MACHINE, ROOT, WORK, Refused, run, version
+from project import DIST, HERE, MACHINE, ROOT, WORK, run, version
 
 
 def make() -> None:
@@ -20,10 +21,12 @@ def make() -> None:
 
 
 def unpacked_wheel() -> str:
-    """Unpacks the wheel for this machine into a folder, and returns the folder."""
-    wheel = next(DIST.glob(f"fencepost-*manylinux*_{MACHINE}.whl"), None)
+    """Returns a folder with the unpacked wheel for this machine. Builds the wheel if there is none."""
+    name = f"fencepost-{version()}-*manylinux*_{MACHINE}.whl"
+    wheel = next(DIST.glob(name), None)
     if wheel is None:
-        raise Refused(f"build/dist has no wheel for {MACHINE}: build the part `wheels` first")
+        wheels.make("here")
+        (wheel,) = HERE.glob(name)
     folder = WORK / "python"
     shutil.rmtree(folder, ignore_errors=True)
     with zipfile.ZipFile(wheel) as files:

@@ -1,0 +1,48 @@
+"""The site of a release describes the Python package of that release, on a machine that has no other."""
+
+from __future__ import annotations
+
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tools" / "dist"))
+import pages  # noqa: E402
+
+
+def wheel(folder: Path, text: str) -> None:
+    """Writes a wheel for this machine with one file."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"fencepost-{pages.version()}-cp310-abi3-manylinux_2_17_{pages.MACHINE}.whl"
+    with zipfile.ZipFile(folder / name, "w") as files:
+        files.writestr("fencepost/__init__.py", text)
+
+
+@pytest.fixture
+def dist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder of a release."""
+    monkeypatch.setattr(pages, "DIST", tmp_path / "dist")
+    monkeypatch.setattr(pages, "HERE", tmp_path / "here")
+    monkeypatch.setattr(pages, "WORK", tmp_path / "work")
+    return tmp_path / "dist"
+
+
+def test_the_site_gets_the_package_of_the_release(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheel(dist, "of the release")
+    given = {}
+    monkeypatch.setattr(pages, "run", lambda *_, env: given.update(env))
+    monkeypatch.setattr(pages, "pack", lambda *_: None)
+    pages.make()
+    assert (Path(given["PYTHONPATH"]) / "fencepost" / "__init__.py").read_text() == "of the release"
+
+
+def test_without_a_wheel_it_builds_one(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def make(target: str) -> None:
+        assert target == "here"
+        wheel(pages.HERE, "built now")
+
+    monkeypatch.setattr(pages.wheels, "make", make)
+    assert (Path(pages.unpacked_wheel()) / "fencepost" / "__init__.py").read_text() == "built now"
