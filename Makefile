@@ -276,7 +276,7 @@ lint: ## formatting and lints of every language
 	.venv/bin/mypy --strict tests/readme tests/selection tools/closing-lines tools/pages tools/stutter tests/release/test_version.py tests/release/test_changes.py --scripts-are-modules
 	cd tools/api && ../../.venv/bin/mypy --strict . ../../tests/release/test_rust_api.py
 	.venv/bin/mypy --strict cli/tests/terminal
-	cd tools/dist && ../../.venv/bin/mypy --strict . ../../tests/release/test_parts.py ../../tests/release/test_readmes.py ../../tests/release/test_wheels.py
+	cd tools/dist && ../../.venv/bin/mypy --strict . ../../tests/release/test_pages.py ../../tests/release/test_parts.py ../../tests/release/test_readmes.py ../../tests/release/test_wheels.py
 	cd tests/dist && MYPYPATH=../readme ../../.venv/bin/mypy --strict . ../release/test_again.py
 	cd bindings-py && ../.venv/bin/mypy && ../.venv/bin/python -m mypy.stubtest fencepost._fencepost
 	cd bench && ../.venv/bin/mypy
