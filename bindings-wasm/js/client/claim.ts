@@ -110,8 +110,8 @@ export class Claim {
 
   /**
    * Stores the result of the operation, of at most 1,000,000 bytes. Resolves when the server has stored it. If another
-   * attempt stored a result before, {@link result} returns that one, and the claim is {@link replayed}. A program may
-   * call this after a loss, too: the server stores the result unless another attempt has claimed the operation.
+   * attempt stored a result before, {@link Claim.result} returns that one, and the claim is {@link replayed}. A program
+   * may call this after a loss, too: the server stores the result unless another attempt has claimed the operation.
    *
    * @throws ClaimLost: `superseded` if another attempt runs, `lease-ended` if no server replied within the lease;
    * Refused if the server refuses (the claim does not end); ConfigError for a result that is too long, before anything
