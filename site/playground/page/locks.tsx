@@ -136,13 +136,16 @@ function stateText({ phase, isPaused, isCut, isPending, hasSession }: ContenderV
     return `❚❚ paused; ${believed}${cut}${ended}`;
   }
   if (isCut) {
-    const stands = { away: "is not in the line", waiting: "waits", holding: "holds, but is not sure", ended: "" }[
-      phase
-    ];
-    return `⊘ ${isPending ? "cannot ask the server" : stands}${cut}${ended}`;
+    const stands = {
+      away: "is not in the queue",
+      waiting: "waits",
+      holding: "holds the lock, but cannot confirm it",
+      ended: "",
+    }[phase];
+    return `⊘ ${isPending ? "cannot reach the server" : stands}${cut}${ended}`;
   }
   return {
-    away: "– is not in the line",
+    away: "– is not in the queue",
     waiting: "○ waits",
     holding: "● holds",
     ended: "✕ is killed; its session has ended",

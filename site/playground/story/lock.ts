@@ -270,7 +270,7 @@ export class Lock implements Offer {
   }
 
   #postponed({ who }: Contender): void {
-    this.#sentences.push(`${who} cannot ask the server for this before it has a connection again.`);
+    this.#sentences.push(`${who} cannot send this to the server before it has a connection again.`);
   }
 
   /** The next event that happens without an action. */

@@ -145,7 +145,7 @@ test("a cut connection: its holder ends its grant, and a paused one does not", a
   assert.match(steps[7], /B learns that its grant is lost/);
   assert.match(steps[8], /A has a connection again, in a new session/);
   await open(`${await page.evaluate(() => location.hash)}/7`);
-  assert.match((await line("fair")).join(), /^C ● holds.*A ⊘ is not in the line; its connection is cut/);
+  assert.match((await line("fair")).join(), /^C ● holds.*A ⊘ is not in the queue; its connection is cut/);
   assert.match((await line("fair")).join(), /B ❚❚ paused; believes that it holds; its session has ended/);
 });
 
@@ -210,7 +210,10 @@ test("cut, reconnect and downgrade by keyboard", async () => {
   await open("#story=read-write/join-A,join-B-reader");
   await tabTo("Cut connection, A, lock");
   await press();
-  assert.match((await line("fair")).join(), /^A \(writer\) ⊘ holds, but is not sure; its connection is cut,B/);
+  assert.match(
+    (await line("fair")).join(),
+    /^A \(writer\) ⊘ holds the lock, but cannot confirm it; its connection is cut,B/,
+  );
   assert.match((await texts("[data-messages] li")).join(), /^\S+ s: A: the connection is cut$/);
   assert.equal((await page.$$(".drawn .cross")).length, 1);
   assert.equal((await page.$$(".drawn .tip")).length, 0);

@@ -69,7 +69,7 @@ test("a short pause loses nothing, a long one loses the grant", () => {
   assert.match(last(resumed), /A learns that its grant is lost/);
 });
 
-test("a paused waiter whose session ends begins again at the end of the line", () => {
+test("a paused waiter whose session ends begins again at the end of the queue", () => {
   const view = played("lock/join-A,join-B,join-C,pause-B,wait,resume-B");
   assert.deepEqual(line(view), ["A holding", "C waiting", "B waiting"]);
 });
@@ -104,7 +104,7 @@ test("a cut holder ends its grant by its own clock, before another one gets the 
   assert.deepEqual(line(again), ["A holding", "B away"]);
 });
 
-test("a cut waiter begins again at the end of the line if its session has ended", () => {
+test("a cut waiter begins again at the end of the queue if its session has ended", () => {
   const lines = ["wait,reconnect-B", "reconnect-B,wait"].map((end) =>
     line(played(`lock/join-A,join-B,join-C,cut-B,${end}`)),
   );
@@ -126,12 +126,12 @@ test("a cut contender that pauses, too: its session ends a minute after the cut"
 
 test("a cut contender that releases, leaves or joins: the server learns of it after the reconnect", () => {
   const released = played("lock/join-A,join-B,cut-A,release-A");
-  assert.match(last(released), /A cannot ask the server for this/);
+  assert.match(last(released), /A cannot send this to the server/);
   const [one] = released.locks[0]?.contenders ?? [];
   assert.deepEqual([one?.isPending, one?.verbs], [true, ["kill", "pause", "reconnect"]]);
   assert.deepEqual(line(played("lock/join-A,join-B,cut-A,release-A,reconnect-A")), ["B holding", "A away"]);
   const left = played("lock/join-A,join-B,cut-B,leave-B,join-B");
-  assert.match(last(left), /B cannot ask the server for this/);
+  assert.match(last(left), /B cannot send this to the server/);
   assert.equal(left.locks[0]?.contenders[1]?.watches, null);
   assert.deepEqual(line(played("lock/join-A,join-B,cut-B,leave-B,join-B,reconnect-B")), ["A holding", "B waiting"]);
 });
