@@ -93,7 +93,7 @@ fn a_difference_names_the_promise_and_an_unknown_one_is_an_error() {
     let text = case.expect("a case that guards S3").text();
     let difference = transcript::replay(&text.replacen("\"command\":\"sync\"", "\"command\":\"get\"", 1));
     let difference = difference.unwrap_err();
-    let promise = "S3 may be broken: a client that believes in its grant has it on the server";
+    let promise = "S3 may be broken: a client that believes in its grant, by its own clock, holds the lock on the server";
     assert!(
         difference.contains(promise)
             && difference.contains("the case: The answer to a confirming probe is lost"),

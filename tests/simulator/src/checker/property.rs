@@ -1,5 +1,7 @@
 //! The properties by name.
 
+use fencepost_tests::transcript::promise;
+
 /// A property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the table of the module above says what they are")]
@@ -40,21 +42,11 @@ impl Property {
     }
 
     /// The text of the promise.
+    ///
+    /// # Panics
+    /// Never: each property is in the table of promises.
     #[must_use]
-    pub const fn promise(self) -> &'static str {
-        match self {
-            Self::S1 => "never two grants at once that exclude each other",
-            Self::S2 => "fences grow from exclusive grant to exclusive grant",
-            Self::S3 => "a client that believes in its grant has it on the server",
-            Self::S4 => "a resource accepts no write that is older than one it has accepted",
-            Self::S5 => "no client touches the node or key of another",
-            Self::S7 => "no panic, no unreasonable error, no endless output",
-            Self::S8 => "nothing is left behind",
-            Self::S9 => "the answer of an inspection is true",
-            Self::L1 => "every waiter is granted in turn",
-            Self::L2 => "a release wakes one waiter, or one group of readers",
-            Self::L3 => "a revocation request reaches the holder",
-            Self::D => "an acquire ends when its timeout expires",
-        }
+    pub fn promise(self) -> &'static str {
+        promise(&format!("{self:?}")).expect("each property is in the table of promises")
     }
 }
