@@ -1,19 +1,20 @@
 //! The properties that the design promises under all faults, checked on the history of one run.
 //!
-//! | | property | where |
+//! `tests/transcripts/promises.json` has the texts of the properties. This table lists where each is checked.
+//!
+//! | | where | in detail |
 //! |---|---|---|
-//! | S1 | never two incompatible grants | [`Checker::look`] |
-//! | S2 | fences of exclusive grants increase, in the order of the grants | [`Checker::observe`], [`Checker::takes`] |
-//! | S3 | a client that believes in a grant, by its own clock, has it on the server | [`Checker::look`] |
-//! | S4 | after a resource has accepted a grant's write, it accepts none of an older grant | [`Resource`] |
-//! | S5 | only one's own attempts are touched | [`trespass`] |
-//! | S7 | no panic, no error for a valid call, bounded output | the world |
-//! | S8 | nothing remains after the longest lease | the world's recovery phase |
-//! | S9 | the answer of an inspection is true | [`Views`] |
-//! | L1 | every waiter is granted its lock, in order if there is one, and together with compatible holders; and it was notified of its turn, unless a notice was lost | the world's recovery phase, and its clocks |
-//! | L2 | a release wakes one waiter or one group of readers, where there is an order | the world's recovery phase |
-//! | L3 | a revocation request that was answered is written, and the holder of that node receives it | the world's inspections and recovery phase |
-//! | D | one deadline covers the whole acquire, and an inspection | [`Checker::ticked`] |
+//! | S1, S3 | [`Checker::look`] | |
+//! | S2 | [`Checker::observe`], [`Checker::takes`] | |
+//! | S4 | [`Resource`] | |
+//! | S5 | [`trespass`] | |
+//! | S7 | the world | |
+//! | S8 | the world's recovery phase | |
+//! | S9 | [`Views`] | |
+//! | L1 | the world's recovery phase, and its clocks | compatible holders get the lock together; and a waiter was notified of its turn, unless a notice was lost |
+//! | L2 | the world's recovery phase | only where there is an order |
+//! | L3 | the world's inspections and recovery phase | a request that was answered is written, and the holder of that node receives it |
+//! | D | [`Checker::ticked`] | an inspection has a deadline, too |
 //!
 //! A contender that an inspection [breaks](Checker::broke) may believe in its grant until it receives the
 //! event that its node was deleted: until then, it is not compared with others. It receives the event in the

@@ -4,7 +4,7 @@ use fencepost_tests::transcript::promise;
 
 /// A property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[expect(missing_docs, reason = "the table of the module above says what they are")]
+#[expect(missing_docs, reason = "tests/transcripts/promises.json has their texts")]
 pub enum Property {
     S1,
     S2,

@@ -1,7 +1,8 @@
 //! One client: its hub with one machine, and an application that runs the operation.
 
 use fencepost_core::{
-    AcquireTimeout, AttemptId, ContenderId, Event, Instant, Intent, Key, Misuse, Refusal,
+    AcquireTimeout, AttemptId, ContenderId, Event, Instant, Intent, Key, Misuse, Output, Refusal, Timer,
+    Wait,
     claim::Content,
     hub::{Family, Hub},
 };
@@ -107,6 +108,23 @@ impl<F: Family> Application<F> {
     /// The application releases its claim: nothing has happened.
     pub(crate) fn release(&mut self, now: Instant, account: &mut Account) -> Result<(), Broken> {
         self.ask(now, Intent::Release, account)
+    }
+
+    /// The process ends: its run is over. If it was not idle, it may have been granted a claim without knowing it.
+    pub(crate) fn crash(&self, account: &mut Account) {
+        if let Stage::Runs(attempt) | Stage::Done(attempt) | Stage::Ends(attempt) = self.stage
+            && let Some(run) = account.run(attempt)
+        {
+            run.over = true;
+        }
+        account.in_doubt |= self.stage != Stage::Idle;
+    }
+
+    /// Whether the hub waits for a time. It may be about to give up a claim whose answer was lost.
+    pub(crate) fn waits(&mut self) -> bool {
+        let (_, output) = self.hub.poll_output(None);
+        let waits = |wait: Wait| wait.reason.is_some_and(|timer| timer != Timer::Linger);
+        matches!(output, Output::Wait(wait) if waits(wait))
     }
 
     fn run(&mut self, attempt: AttemptId, account: &mut Account) -> Result<(), Broken> {

@@ -1,7 +1,7 @@
 //! Every order of the messages of two clients that run one operation, with one fault at any step.
 //!
 //! Each client claims the operation, has its effect, and completes it. A client that crashes claims again. Time passes
-//! only when nothing else can happen, and a client that stands still misses it. Each path ends without faults: every
+//! only when no other step is possible, and a paused client does not notice it. Each path ends without faults: every
 //! client then has the result, or its policy forbids another run. [stateright](https://docs.rs/stateright) searches the
 //! states, breadth first.
 
@@ -12,27 +12,27 @@ mod world;
 
 use std::sync::Arc;
 
-use fencepost_core::{Settings, claim::Policy, redis::Redis, zookeeper::ZooKeeper};
+use fencepost_core::{Settings, claim::Policy};
 use fencepost_simulator::{backend::Backend, redis, zookeeper};
 use serde_json::json;
 use stateright::{Checker as _, HasDiscoveries, Model, Property};
 
 use crate::{application::Application, promises::Broken};
-use client::Make;
+use client::SettingsOf;
 use step::Step;
-use world::{World, Wrong};
+use world::{World, Wrong, right};
 
 /// A small case.
 struct Case<B: Backend> {
-    make: Make<B>,
+    settings: SettingsOf<B>,
     policy: Policy,
     /// How many faults there may be.
     faults: u8,
-    /// Whether connections break and answers are lost, too. Otherwise processes end, or stand still.
+    /// Whether connections break and answers are lost, too. Otherwise processes only end or pause.
     connections: bool,
     /// How often time may pass before all faults end.
     pauses: u8,
-    /// What a mutant does with each request.
+    /// Changes each request, as a mutant does.
     wrong: Wrong<B>,
 }
 
@@ -50,7 +50,7 @@ impl<B: Backend> Model for Case<B> {
 
     fn init_states(&self) -> Vec<Self::State> {
         vec![State {
-            world: World::new(self.policy, &self.make),
+            world: World::new(self.policy, &self.settings),
             faults: self.faults,
             pauses: self.pauses,
             broken: None,
@@ -75,7 +75,7 @@ impl<B: Backend> Model for Case<B> {
         let mut state = last.clone();
         state.faults -= u8::from(step.is_fault());
         state.pauses -= u8::from(step == Step::Time);
-        state.broken = state.world.step(step, &self.make, &self.wrong).err();
+        state.broken = state.world.step(step, &self.settings, &self.wrong).err();
         Some(state)
     }
 
@@ -87,7 +87,7 @@ impl<B: Backend> Model for Case<B> {
             Property::always("every client gets its answer", |case: &Self, state: &State<B>| {
                 state.broken.is_some() || state.world.can_proceed(state.pauses > 0) || {
                     let mut world = state.world.clone();
-                    world.recover(&case.make, &case.wrong).is_ok()
+                    world.recover(&case.settings, &case.wrong).is_ok()
                 }
             }),
         ]
@@ -98,6 +98,7 @@ impl<B: Backend> Model for Case<B> {
 fn search<B: Backend>(case: Case<B>) -> Result<usize, (Option<Broken>, Vec<String>)>
 where
     Application<B::Family>: Send + Sync,
+    SettingsOf<B>: Send + Sync,
 {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let checker = case
@@ -125,13 +126,13 @@ fn on_redis(policy: Policy) -> Case<redis::Servers> {
     let Ok(Settings::Redis(settings)) = serde_json::from_value(settings) else {
         panic!("good settings of Redis")
     };
-    Case::<redis::Servers> {
-        make: Arc::new(move || -> <Redis as fencepost_core::hub::Family>::Settings { settings.clone() }),
+    Case {
+        settings,
         policy,
         faults: 1,
         connections: true,
         pauses: 12,
-        wrong: Arc::new(|ask| ask),
+        wrong: right(),
     }
 }
 
@@ -144,13 +145,13 @@ fn on_zookeeper(policy: Policy) -> Case<zookeeper::Servers> {
     let Ok(Settings::ZooKeeper(settings)) = serde_json::from_value(settings) else {
         panic!("good settings of ZooKeeper")
     };
-    Case::<zookeeper::Servers> {
-        make: Arc::new(move || -> <ZooKeeper as fencepost_core::hub::Family>::Settings { settings.clone() }),
+    Case {
+        settings,
         policy,
         faults: 1,
         connections: false,
         pauses: 12,
-        wrong: Arc::new(|ask| ask),
+        wrong: right(),
     }
 }
 
@@ -158,6 +159,7 @@ fn on_zookeeper(policy: Policy) -> Case<zookeeper::Servers> {
 fn searched<B: Backend>(case: Case<B>, states: usize)
 where
     Application<B::Family>: Send + Sync,
+    SettingsOf<B>: Send + Sync,
 {
     let (policy, started) = (case.policy, std::time::Instant::now());
     let found = search(case);
@@ -202,6 +204,7 @@ fn every_order_on_zookeeper_if_a_connection_breaks() {
 fn breaks<B: Backend>(case: Case<B>) -> Option<Broken>
 where
     Application<B::Family>: Send + Sync,
+    SettingsOf<B>: Send + Sync,
 {
     search(case).err().and_then(|(broken, _)| broken)
 }
@@ -209,13 +212,20 @@ where
 #[test]
 fn the_search_detects_scripts_without_a_check() {
     let detected = [
-        (0, Policy::Retake),
-        (2, Policy::Retake),
-        (4, Policy::Indeterminate),
-        (6, Policy::Retake),
+        ("if runs(record, ARGV[1]) then", Policy::Retake),
+        ("elseif tonumber(record.lease or '0') > now then", Policy::Retake),
+        (
+            "elseif record.policy == 'indeterminate' then",
+            Policy::Indeterminate,
+        ),
+        (
+            "record.takeovers = digits(following(record.takeovers))",
+            Policy::Retake,
+        ),
     ];
-    for (number, policy) in detected {
-        let (mutant, expected) = &crate::MUTANTS[number];
+    for (without, policy) in detected {
+        let known = crate::MUTANTS.iter().find(|(mutant, _)| mutant.find == without);
+        let (mutant, expected) = known.expect("a mutant without this check");
         let wrong: Wrong<redis::Servers> = Arc::new(|ask| match ask {
             redis::Ask::Call(words) => redis::Ask::Call(crate::redis::mutated(Some(mutant), &words)),
             other => other,
@@ -228,14 +238,16 @@ fn the_search_detects_scripts_without_a_check() {
 /// The search may find that another promise is broken first.
 #[test]
 fn the_search_detects_transactions_without_a_check() {
-    for number in [0, 3] {
-        let (mutant, _) = &crate::zookeeper::MUTANTS[number];
+    for without in [
+        "the version of a record that is set",
+        "the end of a lease with its session",
+    ] {
+        let known = crate::zookeeper::MUTANTS
+            .iter()
+            .find(|(mutant, _)| mutant.without == without);
+        let (mutant, _) = known.expect("a mutant without this check");
         let wrong: Wrong<zookeeper::Servers> = Arc::new(|ask| mutant.asked(ask));
         let case = on_zookeeper(Policy::Retake);
-        assert!(
-            search(Case { wrong, ..case }).is_err(),
-            "without {}",
-            mutant.without
-        );
+        assert!(search(Case { wrong, ..case }).is_err(), "without {without}");
     }
 }

@@ -5,7 +5,7 @@ mod network;
 use core::time::Duration;
 
 use fencepost_core::{
-    AcquireTimeout, CommandId, Failure, Instant, Intent, Misuse, Outcome, Output, Settings, Timer, Wait,
+    AcquireTimeout, CommandId, Failure, Instant, Intent, Misuse, Outcome, Output, Settings,
     claim::Policy,
     lowered::Operation,
     redis::{Notice, Redis, Reply, Script},
@@ -173,19 +173,10 @@ impl<'a> World<'a> {
     fn crash(&mut self, client: usize) {
         self.seen.crashes += 1;
         self.log(format!("{client} crashes"));
-        let own = &self.clients[client];
-        if let Stage::Runs(attempt) | Stage::Done(attempt) | Stage::Ends(attempt) = own.application.stage
-            && let Some(run) = self.account.run(attempt)
-        {
-            run.over = true;
-        }
-        let waits = |message: &Message| message.client == client && message.crashes == own.crashes;
-        self.account.in_doubt |= own.application.stage != Stage::Idle || self.messages.iter().any(waits);
-        // The client may be about to give up a claim whose answer was lost.
-        let output = self.clients[client].application.hub.poll_output(None);
-        let waits = |wait: Wait| wait.reason.is_some_and(|timer| timer != Timer::Linger);
-        self.account.in_doubt |= matches!(output, (_, Output::Wait(wait)) if waits(wait));
-        let own = &self.clients[client];
+        let own = &mut self.clients[client];
+        own.application.crash(&mut self.account);
+        let awaits = |message: &Message| message.client == client && message.crashes == own.crashes;
+        self.account.in_doubt |= self.messages.iter().any(awaits) || own.application.waits();
         let (connection, crashes) = (own.connection, own.crashes + 1);
         self.server.disconnect(connection);
         self.clients[client] = self.client(u8::try_from(client).expect("few clients"), crashes);

@@ -1,6 +1,6 @@
-//! A client, and what is on its way to and from it.
+//! A client, and its pending messages.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::collections::VecDeque;
 
 use fencepost_core::{CommandId, Instant, hub::Family};
 use fencepost_simulator::{
@@ -10,9 +10,10 @@ use fencepost_simulator::{
 
 use crate::application::{Application, Stage};
 
-/// Makes the settings of a claim.
-pub(super) type Make<B> = Arc<dyn Fn() -> <<B as Backend>::Family as Family>::Settings + Send + Sync>;
+/// The settings of a claim.
+pub(super) type SettingsOf<B> = <<B as Backend>::Family as Family>::Settings;
 
+/// A pending request.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Sent<B: Backend> {
     pub(super) id: CommandId,
@@ -22,11 +23,13 @@ pub(super) struct Sent<B: Backend> {
     pub(super) awaited: bool,
 }
 
+/// A pending answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Answer<B: Backend> {
     pub(super) id: CommandId,
     pub(super) reply: ReplyOf<B>,
     pub(super) mark: i64,
+    /// Whether it answers a probe of the session.
     pub(super) routine: bool,
 }
 
@@ -48,9 +51,9 @@ pub(super) struct Client<B: Backend> {
 }
 
 impl<B: Backend> Client<B> {
-    pub(super) fn new(now: Instant, number: Number, crashes: u8, make: &Make<B>) -> Self {
+    pub(super) fn new(now: Instant, number: Number, crashes: u8, settings: &SettingsOf<B>) -> Self {
         Self {
-            application: Application::new(now, make(), b"", [number + 1, crashes]),
+            application: Application::new(now, settings.clone(), b"", [number + 1, crashes]),
             done: false,
             connected: false,
             paused: false,

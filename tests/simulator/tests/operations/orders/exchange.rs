@@ -7,7 +7,7 @@ use fencepost_simulator::{
 };
 
 use super::{
-    client::{Answer, Client, Make, Sent},
+    client::{Answer, Client, Sent, SettingsOf},
     world::{CLIENTS, World, Wrong},
 };
 use crate::{application::Stage, promises::Broken, seen::Seen};
@@ -33,6 +33,15 @@ impl<B: Backend> World<B> {
             });
         }
         self.spread()
+    }
+
+    pub(super) fn execute_first(
+        &mut self,
+        number: Number,
+        requests: u8,
+        wrong: &Wrong<B>,
+    ) -> Result<(), Broken> {
+        (0..requests).try_for_each(|_| self.execute(number, 0, wrong))
     }
 
     pub(super) fn take_answer(&mut self, number: Number, nth: u8) -> Option<Answer<B>> {
@@ -139,7 +148,7 @@ impl<B: Backend> World<B> {
         self.settle_open(number)
     }
 
-    /// The requests under way when the connection broke have no answer, and the driver reports that to the client.
+    /// The driver reports that the requests of a broken connection get no answer.
     fn settle_open(&mut self, number: Number) -> Result<(), Broken> {
         for id in core::mem::take(&mut self.client(number).open) {
             self.fail(number, id, Failure::Unknown)?;
@@ -147,17 +156,12 @@ impl<B: Backend> World<B> {
         Ok(())
     }
 
-    pub(super) fn crash(&mut self, number: Number, make: &Make<B>) -> Result<(), Broken> {
+    pub(super) fn crash(&mut self, number: Number, settings: &SettingsOf<B>) -> Result<(), Broken> {
         let now = self.now;
         let own = &mut self.clients[usize::from(number)];
-        let stage = own.application.stage;
-        if let Stage::Runs(attempt) | Stage::Done(attempt) | Stage::Ends(attempt) = stage
-            && let Some(run) = self.account.run(attempt)
-        {
-            run.over = true;
-        }
-        self.account.in_doubt |= stage != Stage::Idle || own.application.hub.pending() > 0;
-        let mut fresh = Client::new(now, number, own.crashes + 1, make);
+        own.application.crash(&mut self.account);
+        self.account.in_doubt |= own.application.hub.pending() > 0;
+        let mut fresh = Client::new(now, number, own.crashes + 1, settings);
         if !B::ORDERED {
             fresh.requests = core::mem::take(&mut own.requests);
             fresh.requests.iter_mut().for_each(|sent| sent.awaited = false);
@@ -169,7 +173,7 @@ impl<B: Backend> World<B> {
         self.spread()
     }
 
-    /// Puts the notices of the servers on their way. The servers may have closed connections.
+    /// Sends the notices of the servers to the clients. The servers may have closed connections.
     pub(super) fn spread(&mut self) -> Result<(), Broken> {
         for number in 0..CLIENTS {
             let notices = self.servers.take_notices(number);

@@ -5,7 +5,7 @@ use fencepost_simulator::step::Number;
 /// One step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
-    /// The application of a client goes on: it claims, has the effect, or completes.
+    /// The application of a client claims, has the effect, or completes.
     Act(Number),
     /// The server executes a request.
     Execute(Number, u8),
@@ -13,16 +13,17 @@ pub(super) enum Step {
     Answer(Number, u8),
     /// A notice arrives.
     Notice(Number),
+    /// A client connects again.
     Connect(Number),
-    /// A client that stands still goes on.
+    /// A paused client continues.
     Wake(Number),
     /// Time passes until the next timer.
     Time,
     /// A process ends, and another one takes its place. The server has executed so many of its requests.
     Crash(Number, u8),
-    /// A client stands still.
+    /// A client pauses.
     Pause(Number),
-    /// A connection breaks. The server has executed so many of the requests on their way.
+    /// A connection breaks. The server has executed so many of the pending requests.
     Disconnect(Number, u8),
     /// An answer comes too late.
     LoseAnswer(Number, u8),

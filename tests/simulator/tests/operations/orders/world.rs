@@ -1,4 +1,4 @@
-//! Two clients, their servers, and what is on its way between them.
+//! Two clients, their servers, and the choice of the next step.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use fencepost_simulator::{
 };
 
 use super::{
-    client::{Client, Make},
+    client::{Client, SettingsOf},
     step::Step,
 };
 use crate::promises::{Account, Broken};
@@ -21,7 +21,7 @@ pub(super) const CLIENTS: Number = 2;
 /// No path needs more rounds than this to its end.
 const ROUNDS: u32 = 150;
 
-/// What a mutant does with a request.
+/// Changes each request, as a mutant does.
 pub(super) type Wrong<B> = Arc<dyn Fn(<B as Backend>::Ask) -> <B as Backend>::Ask + Send + Sync>;
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -34,12 +34,12 @@ pub(super) struct World<B: Backend> {
 
 impl<B: Backend> World<B> {
     /// A world with both clients connected.
-    pub(super) fn new(policy: Policy, make: &Make<B>) -> Self {
+    pub(super) fn new(policy: Policy, settings: &SettingsOf<B>) -> Self {
         let mut world = Self {
             servers: B::new(CLIENTS, 1),
             now: BEGINNING,
             clients: (0..CLIENTS)
-                .map(|number| Client::new(BEGINNING, number, 0, make))
+                .map(|number| Client::new(BEGINNING, number, 0, settings))
                 .collect(),
             account: Account::new(policy),
         };
@@ -69,27 +69,25 @@ impl<B: Backend> World<B> {
 
     /// A probe of a session, or its answer: it arrives before anything else, because its order matters to no operation.
     pub(super) fn routine(&self) -> Option<Step> {
-        let connected = (0..)
+        if !B::ORDERED {
+            return None;
+        }
+        let mut connected = (0..)
             .zip(&self.clients)
             .filter(|(_, client)| client.connected && !client.paused);
-        connected
-            .filter(|_| B::ORDERED)
-            .into_iter()
-            .find_map(|(number, client)| {
-                let asks = client
-                    .requests
-                    .front()
-                    .is_some_and(|sent| B::is_routine(&sent.ask));
-                let answers = client.answers.front().is_some_and(|answer| answer.routine);
-                match (asks, answers) {
-                    (true, _) => Some(Step::Execute(number, 0)),
-                    (false, true) => Some(Step::Answer(number, 0)),
-                    (false, false) => None,
-                }
-            })
+        connected.find_map(|(number, client)| {
+            let (request, answer) = (client.requests.front(), client.answers.front());
+            if request.is_some_and(|sent| B::is_routine(&sent.ask)) {
+                Some(Step::Execute(number, 0))
+            } else if answer.is_some_and(|answer| answer.routine) {
+                Some(Step::Answer(number, 0))
+            } else {
+                None
+            }
+        })
     }
 
-    /// What can happen next without a fault.
+    /// The steps that may follow without a fault. `time`: whether time may pass.
     pub(super) fn moves(&self, time: bool, steps: &mut Vec<Step>) {
         let before = steps.len();
         for (number, client) in (0..).zip(&self.clients) {
@@ -116,7 +114,7 @@ impl<B: Backend> World<B> {
         steps.extend(paused.map(|(number, _)| Step::Wake(number)));
     }
 
-    /// What can go wrong next.
+    /// The faults that may follow. `connections`: whether connections may break, and answers may be lost.
     pub(super) fn faults(&self, connections: bool, steps: &mut Vec<Step>) {
         for (number, client) in (0..).zip(&self.clients) {
             if client.paused || !client.connected || client.done {
@@ -132,7 +130,7 @@ impl<B: Backend> World<B> {
         }
     }
 
-    /// Whether this is not the end of a path.
+    /// Whether the path goes on: a step without a fault may follow.
     pub(super) fn can_proceed(&self, time: bool) -> bool {
         let mut steps = Vec::new();
         self.moves(time, &mut steps);
@@ -145,7 +143,12 @@ impl<B: Backend> World<B> {
         !self.clients.iter().all(|client| client.done) && self.clients.iter().any(waits)
     }
 
-    pub(super) fn step(&mut self, step: Step, make: &Make<B>, wrong: &Wrong<B>) -> Result<(), Broken> {
+    pub(super) fn step(
+        &mut self,
+        step: Step,
+        settings: &SettingsOf<B>,
+        wrong: &Wrong<B>,
+    ) -> Result<(), Broken> {
         match step {
             Step::Act(number) => self.act(number),
             Step::Execute(number, nth) => self.execute(number, nth, wrong),
@@ -161,19 +164,15 @@ impl<B: Backend> World<B> {
             }
             Step::Time => self.until_next_timer(),
             Step::Crash(number, executed) => {
-                for _ in 0..executed {
-                    self.execute(number, 0, wrong)?;
-                }
-                self.crash(number, make)
+                self.execute_first(number, executed, wrong)?;
+                self.crash(number, settings)
             }
             Step::Pause(number) => {
                 self.client(number).paused = true;
                 Ok(())
             }
             Step::Disconnect(number, executed) => {
-                for _ in 0..executed {
-                    self.execute(number, 0, wrong)?;
-                }
+                self.execute_first(number, executed, wrong)?;
                 self.disconnect(number)
             }
             Step::LoseAnswer(number, nth) => match self.take_answer(number, nth) {
@@ -220,7 +219,7 @@ impl<B: Backend> World<B> {
         Ok(())
     }
 
-    /// Everything on its way arrives.
+    /// All pending messages arrive.
     fn arrive(&mut self, wrong: &Wrong<B>) -> Result<(), Broken> {
         for _ in 0..ROUNDS {
             let mut moved = false;
@@ -243,10 +242,10 @@ impl<B: Backend> World<B> {
         Err(Broken::Wedged)
     }
 
-    /// Goes on without faults, until every client has its answer. Then nothing is left on the server.
-    pub(super) fn recover(&mut self, make: &Make<B>, wrong: &Wrong<B>) -> Result<(), Broken> {
+    /// Continues without faults until every client has its answer. Then no client may have a lease.
+    pub(super) fn recover(&mut self, settings: &SettingsOf<B>, wrong: &Wrong<B>) -> Result<(), Broken> {
         for number in 0..CLIENTS {
-            self.step(Step::Wake(number), make, wrong)?;
+            self.step(Step::Wake(number), settings, wrong)?;
         }
         for _ in 0..ROUNDS {
             self.arrive(wrong)?;
@@ -261,7 +260,7 @@ impl<B: Backend> World<B> {
         if open { Err(Broken::Wedged) } else { Ok(()) }
     }
 
-    /// A client that has its answer has no lease.
+    /// No client has a lease.
     fn nothing_is_left(&self) -> Result<(), Broken> {
         let belongings = self.servers.belongings(self.now);
         let owned = belongings
@@ -272,7 +271,7 @@ impl<B: Backend> World<B> {
 }
 
 /// Every request is as the client sends it.
-fn right<A: 'static>() -> Arc<dyn Fn(A) -> A + Send + Sync> {
+pub(super) fn right<A: 'static>() -> Arc<dyn Fn(A) -> A + Send + Sync> {
     Arc::new(|ask| ask)
 }
 

@@ -1,10 +1,9 @@
 //! Faults.
 
-use fencepost_core::{Output, Timer, Wait};
 use fencepost_simulator::{backend::Backend as _, step::ServerFault};
 
 use super::World;
-use crate::{application::Stage, promises::Broken};
+use crate::promises::Broken;
 
 impl World<'_> {
     pub(super) fn fault(&mut self, number: u8) -> Result<(), Broken> {
@@ -110,18 +109,8 @@ impl World<'_> {
             self.execute(number)?;
         }
         let own = &mut self.clients[usize::from(number)];
-        let stage = own.application.stage;
-        if let Stage::Runs(attempt) | Stage::Done(attempt) | Stage::Ends(attempt) = stage
-            && let Some(run) = self.account.run(attempt)
-        {
-            run.over = true;
-        }
-        // The client may be about to give up a claim whose answer was lost.
-        let waits = |wait: Wait| wait.reason.is_some_and(|timer| timer != Timer::Linger);
-        let output = own.application.hub.poll_output(None);
-        self.account.in_doubt |= stage != Stage::Idle
-            || own.application.hub.pending() > 0
-            || matches!(output, (_, Output::Wait(wait)) if waits(wait));
+        own.application.crash(&mut self.account);
+        self.account.in_doubt |= own.application.hub.pending() > 0 || own.application.waits();
         own.application.hub.observe(&mut self.transitions);
         let (crashes, drift) = (own.crashes + 1, own.drift);
         if own.connected {
