@@ -40,7 +40,7 @@ logging.basicConfig(format="%(message)s")
 
 
 class Failed(Exception):
-    """The request told the handler to fail."""
+    """The handler fails, as its request demands."""
 
 
 @dataclass
