@@ -45,7 +45,7 @@ class Directory:
 
     def filled(self, least: int) -> None:
         """Waits until the queue has at least this many contenders."""
-        self._until(lambda: self._length() >= least, f"{least} contenders in line")
+        self._until(lambda: self._length() >= least, f"{least} contenders in the queue")
 
     def emptied(self) -> None:
         """Waits until the queue is empty."""

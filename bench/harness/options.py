@@ -153,7 +153,7 @@ def _sittings(text: str) -> int:
 
 def _number(text: str, what: str, most: int) -> int:
     if not text.isdecimal() or not 1 <= int(text) <= most:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of {what}: 1 to {most}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of {what}: 1 to {most}")
     return int(text)
 
 

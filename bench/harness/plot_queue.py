@@ -51,7 +51,7 @@ def draw(results: Results, folder: Path) -> list[Path]:
 
 def _panel(axes: Axes, title: str) -> None:
     axes.set_title(f"a hand-off: {title}", loc="left", fontsize=9)
-    axes.set_xlabel("contenders in line")
+    axes.set_xlabel("contenders in the queue")
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.grid(visible=True, color=INK, alpha=0.2, linewidth=0.5)

@@ -140,7 +140,7 @@ class _Line:
             passed += WARM_LINE - 2
         blocks = {}
         for length in self._lengths:
-            self._say(f"{self._subject.name}: {length} in line")
+            self._say(f"{self._subject.name}: {length} in the queue")
             real = min(length, self._most)
             parts: list[_Block] = []
             while (done := sum(len(part.times) for part in parts)) < self._hand_offs:

@@ -12,7 +12,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     if not values:
         raise ValueError("no values")
     if not 0 <= share <= 1:
-        raise ValueError(f"{share} is no share: 0 to 1")
+        raise ValueError(f"{share} is not a share: 0 to 1")
     ordered = sorted(values)
     place = share * (len(ordered) - 1)
     below = int(place)

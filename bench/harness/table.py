@@ -49,7 +49,7 @@ def _plain(title: str, *heads: str) -> Table:
 
 
 def _queue(title: str, family: Family) -> Iterator[Table]:
-    heads = ("in line", "hand-off\nms", "\np99", "\nrequests", "\nevents", "bytes\nsent", "\nreceived")
+    heads = ("queue", "hand-off\nms", "\np99", "\nrequests", "\nevents", "bytes\nsent", "\nreceived")
     table = _plain(f"{title}: a hand-off by the length of the line", "subject", *heads)
     for name, lengths in family.queue.items():
         for each in lengths:
@@ -76,7 +76,7 @@ def _wakeups(title: str, family: Family) -> Iterator[Table]:
 
 
 def _contenders(title: str, family: Family) -> Iterator[Table]:
-    heads = ("in line", "ms", "p99", "requests", "flights")
+    heads = ("queue", "ms", "p99", "requests", "flights")
     table = _plain(f"{title}: asking who holds and who waits", "subject", *heads)
     for name, looks in family.contenders.items():
         for each in looks:

@@ -53,10 +53,10 @@ def verdicts(families: Mapping[str, Family]) -> Iterator[Verdict]:
                 yield from _wire(name, subject, family.wire[subject.name])
             if subject.in_line:
                 for queue in family.queue.get(subject.name, []):
-                    target = f"requests of a hand-off, {queue.contenders} in line"
+                    target = f"requests of a hand-off, {queue.contenders} in the queue"
                     yield Verdict(name, subject.name, target, queue.requests, IN_LINE, asserted=True)
             for look in family.contenders.get(subject.name, []):
-                target = f"flights of asking who contends, {look.contenders} in line"
+                target = f"flights of asking who contends, {look.contenders} in the queue"
                 yield Verdict(name, subject.name, target, look.flights, LOOK, asserted=True)
             if subject.name in family.uncontended:
                 measured = family.uncontended[subject.name].ratios

@@ -140,4 +140,4 @@ def settled(proxy: Proxy, quiet: float) -> Counts:
             since, before = time.monotonic(), now
         elif before.requests and time.monotonic() - since > quiet:
             return before
-    raise Complaint("a waiter that should be waiting goes on asking, or has never asked")
+    raise Complaint("a waiter that should be waiting still sends requests, or has never sent one")

@@ -98,9 +98,9 @@ class Worker:
         try:
             answer = json.loads(line)
         except ValueError:
-            raise self._complaint(f"answered {line!r}, which is no JSON") from None
+            raise self._complaint(f"answered {line!r}, which is not JSON") from None
         if not isinstance(answer, list):
-            raise self._complaint(f"answered {line!r}, which is no array")
+            raise self._complaint(f"answered {line!r}, which is not an array")
         return answer
 
     def warm_up(self, share: float = 1.0) -> None:
@@ -141,7 +141,7 @@ class Worker:
 
     def _numbers(self, values: object) -> list[int]:
         if not isinstance(values, list) or not all(isinstance(value, int) for value in values):
-            raise self._complaint(f"answered {values!r}, which are no whole numbers")
+            raise self._complaint(f"answered {values!r}, which are not whole numbers")
         return values
 
     def _line(self, limit: float) -> str:

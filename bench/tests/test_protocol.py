@@ -45,8 +45,8 @@ def test_answers_are_read(said: Saying) -> None:
 @pytest.mark.parametrize(
     ("answer", "complaint"),
     [
-        ("nonsense", "which is no JSON"),
-        ("5", "which is no array"),
+        ("nonsense", "which is not JSON"),
+        ("5", "which is not an array"),
         ("[1]", "1 times to 'cycle 2'"),
         ("[1, 2.5]", "no whole numbers"),
         ('[1, "2"]', "no whole numbers"),

@@ -81,7 +81,7 @@ add_texts(struct gathered *all, const char *key, const char *const *texts, size_
         return fault(FENCEPOST_RESULT_NULL_POINTER, NULL);
     if (count > MOST_TEXTS)
         return fault(
-            FENCEPOST_RESULT_INVALID_OPTION, "%s is \"%zu names\": a multi-lock takes from 1 to %d names", key, count,
+            FENCEPOST_RESULT_INVALID_OPTION, "%s is \"%zu names\": a multi-lock has from 1 to %d names", key, count,
             MOST_TEXTS);
     for (i = 0; i < count; i++) {
         if (texts[i] == NULL)

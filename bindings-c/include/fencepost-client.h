@@ -438,7 +438,7 @@ fencepost_result fencepost_downgrade_finish(fencepost_grant *grant);
 
 /**
  * Releases the grant, and waits for the server's confirmation for at most five seconds. Errors: `RELEASE_UNCONFIRMED`
- * if it has not come; the client goes on in the background, and a repeated call waits again. 4xx if the grant is lost.
+ * if it has not come; the client continues in the background, and a repeated call waits again. 4xx if the grant is lost.
  * `NOT_HELD` if it was released before. 3xx if the server refused; the lock then ends with its lease or session.
  * `WOULD_BLOCK`.
  */

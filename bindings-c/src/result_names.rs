@@ -82,7 +82,7 @@ results! {
     RenewalRefused, c"renewal-refused", c"the server has refused to renew the lock";
     Superseded, c"superseded", c"another attempt has taken the operation over";
     AlreadyCompleted, c"already-completed", c"this attempt has stored a result already";
-    ReleaseUnconfirmed, c"release-unconfirmed", c"the server has not confirmed the release yet: the client goes on in the background";
+    ReleaseUnconfirmed, c"release-unconfirmed", c"the server has not confirmed the release yet: the client continues in the background";
     WrongProcess, c"wrong-process", c"made in another process, before a fork: connect again in each process";
     CleanupIncomplete, c"cleanup-incomplete", c"closed before the server confirmed the release of some locks: these end with their lease or session";
     NullPointer, c"null-pointer", c"a required pointer is NULL: pass the object, or a place for the output";

@@ -39,7 +39,7 @@ pub enum Error {
     /// The server has not confirmed a release within 5 s (501). The client retries the release in the background. The
     /// lock ends with its lease or session at the latest.
     #[error(
-        "lock {lock:?}: the server has not confirmed the release within 5 s: the client goes on in the background"
+        "lock {lock:?}: the server has not confirmed the release within 5 s: the client continues in the background"
     )]
     ReleaseUnconfirmed {
         /// The lock's name.

@@ -51,7 +51,7 @@ impl MemoryServer {
             }),
             other => Err(ConfigError::InvalidUrl {
                 url: other.shown(),
-                why: "it is no server in this process: give memory:NAME".into(),
+                why: "it is not a server in this process: use memory:NAME".into(),
             }
             .into()),
         }

@@ -135,7 +135,7 @@ export class ReleaseUnconfirmed extends FencepostError {
 
   /** @internal */
   constructor(lock: string) {
-    const message = `${named(lock)}: the server has not confirmed the release within 5 s; the client goes on in the background`;
+    const message = `${named(lock)}: the server has not confirmed the release within 5 s; the client continues in the background`;
     super(501, "release-unconfirmed", message);
   }
 }

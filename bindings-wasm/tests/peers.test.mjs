@@ -236,7 +236,7 @@ test("what is no client of one server is refused by name", async () => {
     [createClient5({ url }).legacy(), /legacy/],
     [new Redis(replica), /role: "slave"/],
     [new Redis5(replica), /role: "slave"/],
-    [redis.pipeline(), /takes a client/],
+    [redis.pipeline(), /accepts a client/],
   ]) {
     assert.throws(
       () => fromRedis(object),

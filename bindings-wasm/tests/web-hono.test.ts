@@ -301,7 +301,7 @@ describe("Hono", { concurrency: false }, () => {
     await assert.rejects(issueToken(payments, ""), /scope has returned ""/);
   });
 
-  it("protects a request once, if the middleware is there twice", async () => {
+  it("protects a request once, if the middleware appears twice", async () => {
     app.use(idempotent(payments, { scope, secret: SECRET }));
     app.use(idempotent(payments, { scope, secret: SECRET }));
     app.post("/orders/:name", (c) => c.text(String(claimOf(c)?.takeovers)));

@@ -147,7 +147,7 @@ eachExpress("mistakes", (servers) => {
     });
   }
 
-  it("protects a request once, if the middleware is there twice", async () => {
+  it("protects a request once, if the middleware appears twice", async () => {
     let takeovers: number | undefined;
     const { order } = await servers.serving(
       (request, response) => {

@@ -112,7 +112,7 @@ fn run(arguments: Arguments) -> ExitCode {
         Command::Demo(_) | Command::Completions(_) | Command::Man(_)
     );
     if arguments.address.is_some() && takes_none {
-        let why = "--url before the name of a command is not for this command: `demo` takes it behind its name, and the others talk to no server";
+        let why = "this command does not accept --url before its name: write it after `demo`; the other commands use no server";
         return end(Arguments::command().error(ErrorKind::ArgumentConflict, why));
     }
     let address = arguments.address;

@@ -271,7 +271,7 @@ impl Misuse {
             Self::Upgrade => "an owner that holds the reader cannot acquire the writer: it would wait for itself; release the reader first".into(),
             Self::NotAWriter => "only a writer's grant can be downgraded, and only once".into(),
             Self::NotAClaim => "only a claim can be completed or left: release a lock".into(),
-            Self::WrongFamily { expected } => ["this hub takes ", expected, " settings, replies and notices"].concat(),
+            Self::WrongFamily { expected } => ["this hub accepts ", expected, " settings, replies and notices"].concat(),
         }
     }
 

@@ -28,7 +28,7 @@ def documented() -> dict[int, str]:
     """The errors of the page, with their names."""
     rows = re.findall(r"^\| (\d+) \| `([a-z-]+)` \|", ERRORS, re.MULTILINE)
     found = {int(code): name for code, name in rows}
-    assert len(found) == len(rows), "a number is there twice"
+    assert len(found) == len(rows), "a number appears twice"
     return found
 
 

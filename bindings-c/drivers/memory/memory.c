@@ -208,7 +208,7 @@ static fencepost_result control_of(const fencepost_address *address, fencepost_m
     if (result != FENCEPOST_RESULT_OK)
         return result;
     if (parts.scheme != FENCEPOST_SCHEME_MEMORY)
-        return fault(FENCEPOST_RESULT_INVALID_URL, "the address is no server in this process: give memory:NAME");
+        return fault(FENCEPOST_RESULT_INVALID_URL, "the address is not a server in this process: use memory:NAME");
     if (parts.name.size == 0)
         return fault(
             FENCEPOST_RESULT_INVALID_URL, "memory: without a name is a new server for each client: give memory:NAME");

@@ -309,10 +309,10 @@ attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_
     if (commands == subscriptions || (commands->c.flags & (REDIS_SUBSCRIBED | REDIS_MONITORING)))
         return say(
             FENCEPOST_RESULT_BAD_ARGUMENT,
-            "this connection has subscriptions or monitors, so it takes no commands: pass another one");
+            "this connection has subscriptions or monitors, so it accepts no commands: pass another one");
     if (subscriptions != NULL && (subscriptions->c.flags & REDIS_MONITORING))
         return say(
-            FENCEPOST_RESULT_BAD_ARGUMENT, "this connection monitors, so it takes no subscriptions: pass another one");
+            FENCEPOST_RESULT_BAD_ARGUMENT, "this connection monitors, so it accepts no subscriptions: pass another one");
     if ((driver = calloc(1, sizeof *driver)) == NULL)
         return say(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
     driver->poll = -1;

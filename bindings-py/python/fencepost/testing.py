@@ -38,7 +38,7 @@ class MemoryServer:
         read = read_address(address)
         if read.kind != "memory":
             raise ConfigError(
-                f"{read.shown} is no server in this process: give memory:NAME", 106, "invalid-url"
+                f"{read.shown} is not a server in this process: use memory:NAME", 106, "invalid-url"
             )
         if not read.name:
             raise ConfigError(

@@ -142,7 +142,7 @@ impl Builder {
         positive(
             "connect_timeout",
             micros(self.connect_timeout.unwrap_or(CONNECT_TIMEOUT)),
-            ": connecting takes its time",
+            ": the connection is not ready yet",
         )
     }
 

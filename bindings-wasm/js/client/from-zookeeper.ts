@@ -51,7 +51,7 @@ export function fromZooKeeper(client: object | (() => object), options?: ZooKeep
 
 function checked(client: unknown): ZkClient {
   if (typeof client !== "object" || client === null || !isZkClient(client)) {
-    throw unreadable("fromZooKeeper takes a client of the package node-zookeeper-client");
+    throw unreadable("fromZooKeeper accepts a client of the package node-zookeeper-client");
   }
   return client;
 }

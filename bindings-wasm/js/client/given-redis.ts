@@ -30,7 +30,7 @@ export function onGiven(
   known(options, "connectTimeout");
   const connectTimeout = checkedConnectTimeout(options);
   if (typeof client !== "object" || (client as object | null) === null) {
-    throw unreadable(`fromRedis takes a client of ${packages}`);
+    throw unreadable(`fromRedis accepts a client of ${packages}`);
   }
   const why = unsupported(client);
   if (why !== null) {
@@ -42,5 +42,5 @@ export function onGiven(
       return new Client(driver, { connectTimeout });
     }
   }
-  throw unreadable(`fromRedis takes a client of ${packages}`);
+  throw unreadable(`fromRedis accepts a client of ${packages}`);
 }

@@ -61,7 +61,7 @@ export class MemoryControls {
    */
   session(client: Client): ClientSession {
     if (!(client instanceof Client)) {
-      throw unreadable("session takes a client");
+      throw unreadable("session accepts a client");
     }
     const driver = driverOf(client);
     if (driver?.place !== this.#place) {

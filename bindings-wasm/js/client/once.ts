@@ -87,7 +87,7 @@ export function once<A extends unknown[], T>(
   required(options, "key", "fingerprint", "codec", "releaseOn", "storeOn", "timeout", "wait", "signal");
   const { key, fingerprint, codec: given, releaseOn, storeOn, timeout, wait, signal } = options;
   if (typeof run !== "function" || typeof (key as unknown) !== "function") {
-    throw unreadable("once takes a function, and an option key that is a function of the same arguments");
+    throw unreadable("once accepts a function, and an option key that is a function of the same arguments");
   }
   const codec = checkedCodec(given ?? (JSON_CODEC as Codec<T>));
   const meaning = meaningOf(classes("releaseOn", releaseOn), classes("storeOn", storeOn));

@@ -127,7 +127,7 @@ export class Hub {
    */
   open(now: number, settings: Settings, contender: Uint8Array, seed = 0): number {
     if (!(settings instanceof Settings) || !isBytes(contender)) {
-      throw unreadable("open takes a Settings and 16 random bytes");
+      throw unreadable("open accepts a Settings and 16 random bytes");
     }
     if (settings.module !== this.#module) {
       this.#check(this.#raw.foreign());

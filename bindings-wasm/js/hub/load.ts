@@ -24,7 +24,7 @@ const LOADS: Readonly<Record<WasmName, () => Promise<unknown>>> = {
  */
 export async function load(name: WasmName): Promise<void> {
   if (!Object.hasOwn(LOADS, name)) {
-    throw unreadable("load takes the name of a module: zookeeper, redis or memory");
+    throw unreadable("load accepts the name of a module: zookeeper, redis or memory");
   }
   await LOADS[name]();
 }

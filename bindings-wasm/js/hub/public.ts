@@ -62,7 +62,7 @@ export class Hub extends AnyHub {
    */
   static memory(server: MemoryServer, now: number, seed = 0, sessionTimeout?: number): AnyHub {
     if (!(server instanceof Inside)) {
-      throw unreadable("memory takes a MemoryServer");
+      throw unreadable("memory accepts a MemoryServer");
     }
     return server.connect(now, seed, sessionTimeout);
   }

@@ -109,7 +109,7 @@ pub(super) async fn child(options: &Options) -> Result<(), Failure> {
     let address = options
         .shop
         .as_deref()
-        .ok_or("there is no shop: this is started by the demo itself")?;
+        .ok_or("there is no shop: only the demo starts this command")?;
     let shop = Shop::at(address).await?;
     let entrance = Entrance::open(options, options.locked).await?;
     println!("{READY}");

@@ -275,7 +275,7 @@ impl<'a> Watch<'a> {
         self.report.lost(reason);
         let name = &self.plan.name;
         self.report.complain(format!(
-            "lock {name:?}: lost ({reason}): the command goes on without it"
+            "lock {name:?}: lost ({reason}): the command continues without it"
         ));
     }
 

@@ -29,7 +29,7 @@ impl<'de> Visitor<'de> for Fields {
         let mut raw = RawSettings::default();
         while let Some((name, value)) = map.next_entry::<String, Option<Value>>()? {
             if raw.has(&name) {
-                return Err(A::Error::custom(format_args!("{name} is there twice")));
+                return Err(A::Error::custom(format_args!("{name} appears twice")));
             }
             if let Some(value) = value {
                 raw.set(&name, value);

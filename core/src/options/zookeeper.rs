@@ -63,7 +63,7 @@ impl Draft {
             return Err(ConfigError::InvalidOption {
                 option: "names",
                 value: [&decimal(names.len()), " names"].concat(),
-                why: "a multi-lock takes from 1 to 64 names",
+                why: "a multi-lock has from 1 to 64 names",
             });
         }
         let mut settings: Vec<ContenderSettings> = Vec::new();

@@ -94,7 +94,7 @@ pub(super) fn compared(reply: &Reply) -> Result<Ended, Trouble> {
 fn bad_fence(settings: &StringSettings, kept: &[u8]) -> String {
     let key = String::from_utf8_lossy(&settings.fence_key()).into_owned();
     let kept = String::from_utf8_lossy(kept.get(..MOST_SHOWN).unwrap_or(kept)).into_owned();
-    let why = ", which is no whole number below 2^53: set the key to the last fence that the lock has given, or delete it";
+    let why = ", which is not a whole number below 2^53: set the key to the highest fence of this lock, or delete the key";
     ["the key ", &quoted(&key), " holds ", &quoted(&kept), why].concat()
 }
 

@@ -45,7 +45,7 @@ const TRANSIENT: [&str; 7] = [
 /// The errors of a cluster member that does not have the key's slot.
 const ELSEWHERE: [&str; 2] = ["MOVED", "ASK"];
 
-const MEMBER: &str = ": this address is a member of a Redis Cluster, and fencepost does not follow its redirections: give the address of a Redis that is no cluster, or of the cluster's proxy";
+const MEMBER: &str = ": this address is a member of a Redis Cluster, and fencepost does not follow its redirections: use the address of a Redis server without cluster mode, or of the cluster's proxy";
 
 /// Whether a server's error shows that the server is a replica. A replica refuses writes, and its data may be out of
 /// date.

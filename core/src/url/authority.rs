@@ -157,7 +157,7 @@ fn port_of(text: &str) -> Result<u16, String> {
     match port.filter(|port| digits && *port != 0) {
         Some(port) => Ok(port),
         // The text may be a password in an address without a host, so the error does not repeat it.
-        None if !digits => Err("the port is no number: give one from 1 to 65535".into()),
+        None if !digits => Err("the port is not a number: use one from 1 to 65535".into()),
         None => Err(["the port is ", &quoted(text), ": give a number from 1 to 65535"].concat()),
     }
 }

@@ -164,7 +164,7 @@ fn memory(rest: &str) -> Result<Address, ConfigError> {
     };
     if name.bytes().any(|byte| matches!(byte, b'/' | b'#' | b'@')) || text::has(options, b'@') {
         return Err(invalid(
-            "memory: takes a plain name, as in memory:shop, without / # and @",
+            "memory: accepts a plain name, such as memory:shop, without / # and @",
         ));
     }
     let timeout = session_timeout(options, "memory:", invalid)?;

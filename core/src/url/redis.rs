@@ -11,7 +11,7 @@ use crate::{ConfigError, text};
 
 const PORT: u16 = 6379;
 const FORM: &str = "redis://HOST:PORT or redis://USER:PASSWORD@HOST:PORT/DATABASE";
-const OPTIONS: &str = "rediss:// takes only the option ca, the path of a file of certificates; redis:// takes none: for other options, connect your own client";
+const OPTIONS: &str = "rediss:// accepts only the option ca, the path of a file of certificates; redis:// accepts none: for other options, connect your own client";
 
 pub(super) fn address(rest: &str, tls: bool) -> Result<Address, ConfigError> {
     let parts = Parts::of(rest, if tls { "rediss" } else { "redis" }, FORM)?;

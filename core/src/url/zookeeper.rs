@@ -18,7 +18,7 @@ const FORM: &str = "zk://HOST:PORT/PREFIX";
 pub(super) fn address(rest: &str) -> Result<Address, ConfigError> {
     let parts = Parts::of(rest, "zk", FORM)?;
     if parts.credentials.is_some() {
-        let why = "zk:// takes no user or password: to use them, connect your own client";
+        let why = "zk:// accepts no user or password: to use them, connect your own client";
         return Err(parts.invalid(why));
     }
     let mut hosts = Vec::new();

@@ -215,7 +215,7 @@ impl InspectionSettings {
                 (Some(_), Action::Revoke { .. }) => Some("a single node is not revocable"),
                 (Some(path), _) if *node == path => None,
                 (None, _) if settings.directories().iter().any(|directory| directory == parent) => None,
-                _ => Some("this is no node of the lock: use the path that contenders() returns"),
+                _ => Some("this is not a node of the lock: use the path that contenders() returns"),
             };
             if let Some(why) = why {
                 return Err(ConfigError::InvalidOption {

@@ -100,5 +100,5 @@ def unconfirmed(contender: Contender) -> ReleaseUnconfirmed:
         )
     return ReleaseUnconfirmed(
         f"{shown(contender.name)}: the server has not confirmed the release within {CONFIRM_WITHIN:g} s. The "
-        "client goes on in the background; until the server confirms it, other clients may wait"
+        "client continues in the background; until the server confirms it, other clients may wait"
     )

@@ -144,7 +144,7 @@ class Stored:
         line, _, rest = result.partition(b"\n")
         status = _STATUS.fullmatch(line)
         if status is None:
-            raise ValueError(f"the first line is no status: {line[:40]!r}")
+            raise ValueError(f"the first line is not a status: {line[:40]!r}")
         headers: Headers = []
         while True:
             line, end, rest = rest.partition(b"\n")

@@ -25,7 +25,7 @@ def issue_token(idempotency: Idempotency, tenant: str) -> str:
     form's request. Raises the errors of :meth:`Idempotency.issue`.
     """
     if not isinstance(idempotency, Idempotency):
-        raise unreadable(f"{idempotency!r} is no scope of a client for threads")
+        raise unreadable(f"{idempotency!r} is not a scope of a client for threads")
     token = new_token()
     idempotency.issue(form.token_key(token), form.binding_of(tenant_of(tenant)))
     return token
@@ -34,7 +34,7 @@ def issue_token(idempotency: Idempotency, tenant: str) -> str:
 async def issue_token_async(idempotency: fencepost_asyncio.Idempotency, tenant: str) -> str:
     """The same with a client for asyncio."""
     if not isinstance(idempotency, fencepost_asyncio.Idempotency):
-        raise unreadable(f"{idempotency!r} is no scope of a client for asyncio")
+        raise unreadable(f"{idempotency!r} is not a scope of a client for asyncio")
     token = new_token()
     await idempotency.issue(form.token_key(token), form.binding_of(tenant_of(tenant)))
     return token

@@ -65,7 +65,7 @@ fn from_file(path: &str) -> Result<RootCertStore, String> {
         roots.add(certificate).map_err(|error| error.to_string())?;
     }
     if roots.is_empty() {
-        return Err("there is no certificate in this file: it has to have the form PEM".into());
+        return Err("this file contains no certificate in the PEM format".into());
     }
     Ok(roots)
 }

@@ -24,7 +24,7 @@ export function certificates(path: string): string {
   }
   // Node accepts a file without certificates, and then uses none, without an error.
   if (!/-----BEGIN [A-Z0-9 ]*CERTIFICATE-----/.test(text)) {
-    throw unusable(path, "there is no certificate in this file: it has to have the form PEM");
+    throw unusable(path, "this file contains no certificate in the PEM format");
   }
   return text;
 }

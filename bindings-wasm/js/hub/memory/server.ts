@@ -86,7 +86,7 @@ export class MemoryServer extends Inside {
    */
   record(on: boolean): void {
     if (typeof on !== "boolean") {
-      throw unreadable("record takes true or false");
+      throw unreadable("record accepts true or false");
     }
     this.raw.record(on);
   }

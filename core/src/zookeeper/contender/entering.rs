@@ -163,7 +163,7 @@ impl Contender {
             // `plain`, names differ only in the number.)
             Ok(Answer::Error(code::NODE_EXISTS)) => Setback::Final(
                 Refusal::SequenceExhausted,
-                Cause::answer(id, "somebody has our number".into()),
+                Cause::answer(id, "another node has this number".into()),
             ),
             Ok(Answer::Error(error)) => setback(error, id, "creating our node"),
             Ok(_) | Err(Failure::Unknown) => {

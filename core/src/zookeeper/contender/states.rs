@@ -28,7 +28,7 @@ impl states::State for State {
     #[rustfmt::skip]
     const TRANSITIONS: &'static [(Self, Self, &'static str)] = &[
         (Idle,     Entering, "acquire; a multi-lock has created the node"),
-        (Idle,     Leaving,  "acquire: no session will come; a multi-lock's create is in doubt"),
+        (Idle,     Leaving,  "acquire: the session cannot start; a multi-lock's create is in doubt"),
         (Entering, Queued,   "a list shows what blocks it"),
         (Entering, First,    "a list shows that nothing blocks it"),
         (Entering, Leaving,  "refusal: timeout, cancel, a try that is not first, an error"),

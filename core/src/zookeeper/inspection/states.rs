@@ -30,7 +30,7 @@ impl states::State for State {
         (Wanted,  Listing, "connected: a queue is to be listed"),
         (Wanted,  Reading, "connected: a single node is to be listed"),
         (Wanted,  Looking, "connected: a contender is to be broken or requested"),
-        (Wanted,  Idle,    "refusal: timeout, cancel, no session will come"),
+        (Wanted,  Idle,    "refusal: timeout, cancel, the session cannot start"),
         (Listing, Reading, "all directories are listed"),
         (Listing, Wanted,  "no answer, a temporary error, a notice of the session"),
         (Listing, Idle,    "no contender is listed; refusal: timeout, cancel, an error"),

@@ -19,7 +19,7 @@ pub(crate) enum State {
     Restarting,
     /// The multi-lock holds all locks, until a release or a loss.
     Held,
-    /// The multi-lock waits until all places are given up.
+    /// The multi-lock waits until the client has left all wait queues.
     Leaving,
 }
 
@@ -30,14 +30,14 @@ impl states::State for State {
         (Idle,       Enqueuing,  "acquire"),
         (Enqueuing,  Waiting,    "the transaction has created a node in every queue"),
         (Enqueuing,  Restarting, "the outcome of the transaction is not known"),
-        (Enqueuing,  Leaving,    "refusal: timeout, cancel, no session will come, an error"),
+        (Enqueuing,  Leaving,    "refusal: timeout, cancel, the session cannot start, an error"),
         (Waiting,    Restarting, "a place is lost"),
         (Waiting,    Held,       "all places are granted, and none is suspended"),
         (Waiting,    Leaving,    "refusal: timeout, cancel, a try that is not first, an error"),
-        (Restarting, Enqueuing,  "all places are given up"),
+        (Restarting, Enqueuing,  "the client has left all wait queues"),
         (Restarting, Leaving,    "refusal: timeout, cancel, an error, a node that the server keeps"),
         (Held,       Leaving,    "release, loss of one of the locks"),
-        (Leaving,    Idle,       "all places are given up"),
+        (Leaving,    Idle,       "the client has left all wait queues"),
     ];
 }
 

@@ -32,10 +32,10 @@ impl states::State for State {
         (Taking,     Restarting, "the place is lost; a permit came before the number of permits was known"),
         (Taking,     Held,       "a permit is taken"),
         (Taking,     Leaving,    "refusal: timeout, cancel, a failed try, another number of permits, error"),
-        (Restarting, Queueing,   "all is given back"),
+        (Restarting, Queueing,   "all permits are released"),
         (Restarting, Leaving,    "refusal: timeout, cancel, an error, a node that the server keeps"),
         (Held,       Leaving,    "release, loss"),
-        (Leaving,    Idle,       "all is given back"),
+        (Leaving,    Idle,       "all permits are released"),
     ];
 }
 

@@ -5,8 +5,10 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.curator.framework.CuratorFramework;
+import org.apache.curator.framework.api.CuratorWatcher;
 import org.apache.curator.framework.recipes.leader.LeaderLatch;
 import org.apache.curator.framework.recipes.leader.LeaderLatchListener;
 import org.apache.curator.framework.recipes.locks.InterProcessLock;
@@ -135,9 +137,24 @@ final class Recipes {
                 latch.close();
             }
         }
-        // Closed without the listener, because the peer's own close is no event to report.
-        return !leads ? null : new Hold("leader", path, List.of(own(path, "latch-")),
-                () -> latch.close(LeaderLatch.CloseMode.SILENT));
+        if (!leads) {
+            return null;
+        }
+        Hold.Node node = own(path, "latch-");
+        return new Hold("leader", path, List.of(node), () -> {
+            // Closed without the listener, because the peer's own close is not an event to report.
+            latch.close(LeaderLatch.CloseMode.SILENT);
+            waitUntilGone(node.path());
+        });
+    }
+
+    /** A latch deletes its node in the background, after it has returned. */
+    private void waitUntilGone(String node) throws Exception {
+        CountDownLatch changed = new CountDownLatch(1);
+        if (client.checkExists().usingWatcher((CuratorWatcher) event -> changed.countDown()).forPath(node) != null
+                && !changed.await(10, TimeUnit.SECONDS)) {
+            throw new IllegalStateException(node + ": Curator has not deleted the node for 10 s");
+        }
     }
 
     private long session() throws Exception {

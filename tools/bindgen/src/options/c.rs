@@ -91,7 +91,7 @@ fn header(before: &str) -> Result<String> {
         } else if !options().any(|option| count(option) == name || reserved(option).as_deref() == Some(name))
         {
             return Err(format!(
-                "the member {name} is no option of the core: make its bytes reserved"
+                "the member {name} is not an option of the core: make its bytes reserved"
             ));
         }
     }
