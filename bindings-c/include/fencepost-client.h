@@ -52,6 +52,7 @@
 #ifndef FENCEPOST_CLIENT_H
 #define FENCEPOST_CLIENT_H
 
+#include "fencepost-options.h"
 #include "fencepost.h"
 
 #ifdef __cplusplus
@@ -127,109 +128,6 @@ fencepost_result fencepost_client_set_connect_timeout(fencepost_client *client, 
  * it. The client's locks, attempts and grants may be freed later.
  */
 void fencepost_client_free(fencepost_client *client);
-
-/* ---- what to acquire ---- */
-
-/**
- * The kind of a lock. All kinds except the mutex need ZooKeeper or `memory:`; on Redis they return `UNKNOWN_OPTION`.
- */
-typedef enum fencepost_kind {
-    /** One contender holds it at a time. On ZooKeeper, waiters get it in the order of their arrival. */
-    FENCEPOST_KIND_MUTEX = 0,
-    /** The reader of a read/write lock. Many readers may hold the lock at once. */
-    FENCEPOST_KIND_READER = 1,
-    /** The writer of a read/write lock. It excludes readers and other writers. */
-    FENCEPOST_KIND_WRITER = 2,
-    /** An election. A grant is a term: its holder leads until it releases or loses the grant. */
-    FENCEPOST_KIND_ELECTION = 3,
-    /** One of the `permits` of a semaphore. */
-    FENCEPOST_KIND_SEMAPHORE = 4,
-    /** All locks in `names`, or none. */
-    FENCEPOST_KIND_MULTI_LOCK = 5
-} fencepost_kind;
-
-/**
- * The options of a lock, written with `FENCEPOST_OPTIONS`. A member that is zero has its default. The call that makes
- * the lock refuses an option that the kind or the server does not have; docs/reference/options.md has the options of
- * each. Error texts use the names in that table: `fair` for `unfair`, `renew` for `without_renewal`. The library copies
- * everything in the structure.
- *
- * @code
- * fencepost_lock_open(client, "presses", FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_SEMAPHORE, .permits = 3), &lock);
- * @endcode
- */
-typedef struct fencepost_options {
-    /** The size of the caller's structure, `sizeof(fencepost_options)`. Later versions add members. */
-    size_t size;
-    fencepost_kind kind;
-    /** Zero, like all reserved members. A later version may use them, so another value is refused. */
-    uint32_t reserved_kind;
-    /* bindgen: options */
-    /** ZooKeeper and `memory:`: how many contenders may hold a semaphore at once. Range: 1 to 4294967295. Default:
-     * required. All clients of a semaphore must use the same number. */
-    int64_t permits;
-    /** ZooKeeper and `memory:`: the locks of a multi-lock. Range: 1 to 64, each lock once. Default: required. A
-     * multi-lock has no other name. */
-    const char *const *names;
-    size_t name_count;
-    /** ZooKeeper and `memory:`: the names of the nodes; fencepost and another library exclude each other if both use
-     * this layout. Range: `curator`, `kazoo`, `plain`; `plain` for mutex, election and multi-lock only. Default:
-     * `curator`. */
-    const char *layout;
-    /** ZooKeeper and `memory:`: what the names of the nodes begin with. Range: with `plain` only; not empty, no `/`,
-     * characters as in a name. Default: `node_`. */
-    const char *node_prefix;
-    /** ZooKeeper and `memory:`: text in the node, for people and other programs: a host's name, for example. Range: at
-     * most 1024 bytes. Default: none. */
-    const char *identifier;
-    /** ZooKeeper and `memory:`: whether a holder sees a revocation request at once, or only with the next confirmation
-     * of its session. See `fencepost_grant_revoke_requested`. */
-    bool revocable;
-    /** Redis (`memory:` checks and ignores it): turns off `renew`: whether the client renews the lease after each third
-     * of it, until the release. See `fencepost_lock_set_renew`. */
-    bool without_renewal;
-    /** Zero. */
-    uint8_t reserved_switches[6];
-    /** Redis (`memory:` checks and ignores it): the lease: how long the server keeps the lock without a renewal. Range:
-     * at least 5 ms and three times `margin`, at most 365 days. Default: 10 s. In milliseconds. See
-     * `fencepost_lock_set_ttl`. */
-    int64_t ttl;
-    /** The longest time that a grant lasts; then it is lost with `max-hold`. Range: more than 0, to 365 days. Default:
-     * none. In milliseconds. See `fencepost_lock_set_max_hold`. */
-    int64_t max_hold;
-    /** Makes the lock re-entrant: each acquire of an owner on one client gets its own grant; the owner's grants have
-     * one fence and are lost together. Range: 1 to 1024 bytes. Default: none. While an owner holds a lock, it gets a
-     * further grant with the same fence for each acquire of the same name and kind on this client, at once and without
-     * a request. The release of the last grant releases the lock. Settings and lease are those of the first acquire.
-     * The owner of a writer may acquire the reader. If the owner of a reader acquires the writer, the acquire returns
-     * `UPGRADE`. While an acquire of an owner waits, another one returns `BUSY`. */
-    const char *owner;
-    /** ZooKeeper and `memory:`: turns off `fair`: whether waiters get the lock in order; `no` makes one node and no
-     * queue. All waiters wake at a release, and the first one gets the lock. Its name is the node's name. */
-    bool unfair;
-    /** Zero. */
-    uint8_t reserved_end[7];
-    /** Redis (`memory:` checks and ignores it): the client ends a grant this much, plus 1 % of the lease, before the
-     * lease ends. Range: more than 0, to a third of the lease. Default: 2 ms. In milliseconds. */
-    int64_t margin;
-    /** Redis (`memory:` checks and ignores it): the longest time between two requests of a waiter. Range: more than 0,
-     * to 365 days. Default: 100 ms. In milliseconds. */
-    int64_t poll;
-    /** How long a try waits for an answer of the server; on Redis, also the time after which the client repeats a
-     * request. Range: more than 0, to 365 days. Default: 5 s. In milliseconds. */
-    int64_t answer_within;
-    /* bindgen: end */
-} fencepost_options;
-
-/** Options by their names: `FENCEPOST_OPTIONS(.kind = FENCEPOST_KIND_READER, .layout = "kazoo")`. C++ has it since
- * 2020, in the order of the structure (GCC's `-Wextra` warns there of the others: `-Wno-missing-field-initializers`),
- * and fills the structure in before. */
-#ifdef __cplusplus
-#define FENCEPOST_OPTIONS(...)                                                                                         \
-    (&static_cast<const fencepost_options &>(fencepost_options{.size = sizeof(fencepost_options), __VA_ARGS__}))
-#else
-#define FENCEPOST_OPTIONS(...) (&(fencepost_options){.size = sizeof(fencepost_options), __VA_ARGS__})
-#endif
 
 /* ---- locks ---- */
 
@@ -438,8 +336,8 @@ fencepost_result fencepost_downgrade_finish(fencepost_grant *grant);
 
 /**
  * Releases the grant, and waits for the server's confirmation for at most five seconds. Errors: `RELEASE_UNCONFIRMED`
- * if it has not come; the client continues in the background, and a repeated call waits again. 4xx if the grant is lost.
- * `NOT_HELD` if it was released before. 3xx if the server refused; the lock then ends with its lease or session.
+ * if it has not come; the client continues in the background, and a repeated call waits again. 4xx if the grant is
+ * lost. `NOT_HELD` if it was released before. 3xx if the server refused; the lock then ends with its lease or session.
  * `WOULD_BLOCK`.
  */
 fencepost_result fencepost_release(fencepost_grant *grant);
@@ -452,93 +350,6 @@ fencepost_result fencepost_release_finish(fencepost_grant *grant);
 
 /** Frees a grant, and ignores NULL. If the grant is held, the client releases it in the background. */
 void fencepost_grant_free(fencepost_grant *grant);
-
-/* ---- inspections ---- */
-
-/**
- * A contender of a lock, as the client found it on the server. It may have ended since, so do not decide from this
- * whether a contender holds the lock: it is for people and tools. Later versions may add members at the end: use the
- * pointer that `fencepost_contenders_at` returns, and make no arrays of this structure.
- */
-typedef struct fencepost_contender {
-    /** What names it on the server. ZooKeeper: the path of its node. Redis: the value of the lock's key. */
-    const char *node;
-    /** ZooKeeper: the text in the node, a host name, for example. */
-    const char *identifier;
-    /** ZooKeeper: the session that owns the node; otherwise 0. */
-    int64_t session;
-    /** ZooKeeper: since when it has been in the directory: ms since 1970, by the server's clock; otherwise -1. */
-    int64_t since;
-    /** Redis: how long its lease still runs if it does not renew it, in ms; -1 if it has no end, and on ZooKeeper. */
-    int64_t expires_in;
-    /** The fence of its grant, or the fence that it would get. Redis: 0 for a holder of another library. */
-    uint64_t fence;
-    /** Whether it held the lock when the server listed the directory. */
-    bool holds;
-    /** Whether it is a reader, which shares the lock with other readers. */
-    bool shared;
-} fencepost_contender;
-
-/** A list of the contenders of a lock at one moment. */
-typedef struct fencepost_contenders fencepost_contenders;
-/** An inspection that has begun. */
-typedef struct fencepost_inspection fencepost_inspection;
-
-/**
- * Lists the holders and the waiters of a lock, in no particular order. Redis stores no waiters, so there the list is
- * the holder. The call waits for the server for at most `answer_within`; the default is five seconds. Any lock of the
- * same name, kind and layout may be used. The caller frees the list with `fencepost_contenders_free`. Errors:
- * `UNKNOWN_OPTION` for a multi-lock, which cannot be inspected; 3xx; `CLIENT_CLOSED`; `WRONG_PROCESS`; `WOULD_BLOCK`.
- */
-fencepost_result fencepost_lock_contenders(fencepost_lock *lock, fencepost_contenders **contenders);
-
-/** Returns the number of contenders in the list; 0 for NULL. */
-size_t fencepost_contenders_count(const fencepost_contenders *contenders);
-
-/** Returns a contender of the list; the first index is 0. NULL beyond the last. It is valid as long as the list. */
-const fencepost_contender *fencepost_contenders_at(const fencepost_contenders *contenders, size_t index);
-
-/** Frees a list, and ignores NULL. */
-void fencepost_contenders_free(fencepost_contenders *contenders);
-
-/**
- * Takes its place from a contender. If it held the lock, its grant is lost. The node and the fence identify the
- * contender, so no later one is affected. Errors: `NO_CONTENDER` if it does not exist any more; otherwise as
- * `fencepost_lock_contenders`.
- */
-fencepost_result fencepost_lock_break(fencepost_lock *lock, const fencepost_contender *contender);
-
-/**
- * ZooKeeper: sends a revocation request to a contender: see `fencepost_grant_revoke_requested`. Errors: as
- * `fencepost_lock_break`; `UNKNOWN_OPTION` on Redis, where a holder does not receive requests.
- */
-fencepost_result fencepost_lock_revoke(fencepost_lock *lock, const fencepost_contender *contender);
-
-/**
- * Begins `fencepost_lock_contenders`. `fencepost_inspection_finish` returns its result, and `fencepost_inspection_free`
- * frees the inspection.
- */
-fencepost_result fencepost_lock_contenders_start(fencepost_lock *lock, fencepost_inspection **inspection);
-
-/** Begins `fencepost_lock_break`. `fencepost_inspection_finish` returns its result. */
-fencepost_result fencepost_lock_break_start(
-    fencepost_lock *lock, const fencepost_contender *contender, fencepost_inspection **inspection);
-
-/** Begins `fencepost_lock_revoke`. `fencepost_inspection_finish` returns its result. */
-fencepost_result fencepost_lock_revoke_start(
-    fencepost_lock *lock, const fencepost_contender *contender, fencepost_inspection **inspection);
-
-/**
- * Returns the result of an inspection without waiting: `PENDING`, success, or an error as above. `contenders` may be
- * NULL. The first successful call writes the list, or the one contender that was named; later calls write NULL.
- */
-fencepost_result fencepost_inspection_finish(fencepost_inspection *inspection, fencepost_contenders **contenders);
-
-/**
- * Frees an inspection, and ignores NULL. If it has no result, this cancels it; the server may have done what was asked,
- * or not.
- */
-void fencepost_inspection_free(fencepost_inspection *inspection);
 
 /* ---- event loops ---- */
 
@@ -567,5 +378,6 @@ fencepost_result fencepost_client_process(fencepost_client *client);
 #endif
 
 #include "fencepost-idempotency.h"
+#include "fencepost-inspection.h"
 
 #endif

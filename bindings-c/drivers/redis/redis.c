@@ -312,7 +312,8 @@ attach(redisAsyncContext *commands, redisAsyncContext *subscriptions, fencepost_
             "this connection has subscriptions or monitors, so it accepts no commands: pass another one");
     if (subscriptions != NULL && (subscriptions->c.flags & REDIS_MONITORING))
         return say(
-            FENCEPOST_RESULT_BAD_ARGUMENT, "this connection monitors, so it accepts no subscriptions: pass another one");
+            FENCEPOST_RESULT_BAD_ARGUMENT,
+            "this connection monitors, so it accepts no subscriptions: pass another one");
     if ((driver = calloc(1, sizeof *driver)) == NULL)
         return say(FENCEPOST_RESULT_OUT_OF_MEMORY, "out of memory");
     driver->poll = -1;

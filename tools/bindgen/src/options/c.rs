@@ -12,7 +12,7 @@ use super::{
 };
 
 pub(super) const FILES: Files = &[
-    ("bindings-c/include/fencepost-client.h", header),
+    ("bindings-c/include/fencepost-options.h", header),
     ("bindings-c/client/members.h", table),
 ];
 
