@@ -95,6 +95,7 @@ mod io;
 mod jitter;
 pub mod lease;
 pub mod lowered;
+mod numbered;
 pub mod options;
 mod outbox;
 mod owner;

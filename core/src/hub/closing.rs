@@ -17,7 +17,7 @@ impl<F: Family> Hub<F> {
     /// returns `None`, and the last close returns the key of the first acquire.
     pub fn close(&mut self, now: Instant, key: Key) -> Option<Key> {
         let now = self.tick(now);
-        let entry = self.members.get(&key).filter(|entry| !entry.closing)?;
+        let entry = self.members.get(key).filter(|entry| !entry.closing)?;
         if entry.reentry.is_some() {
             return self.close_of_owner(now, key);
         }
@@ -30,11 +30,11 @@ impl<F: Family> Hub<F> {
     /// late.
     #[must_use]
     pub fn serves(&self, key: Key) -> bool {
-        self.members.get(&key).is_some_and(|entry| !entry.closing)
+        self.members.get(key).is_some_and(|entry| !entry.closing)
     }
 
     pub(super) fn close_machine(&mut self, now: Instant, key: Key) {
-        let Some(entry) = self.members.get_mut(&key) else {
+        let Some(entry) = self.members.get_mut(key) else {
             return;
         };
         entry.closing = true;
@@ -60,21 +60,23 @@ impl<F: Family> Hub<F> {
     /// leaves the claim, and removes the machine if the server refuses that, too. Returns whether the hub has now left
     /// the claim.
     pub(super) fn closed_end_refused(&mut self, key: Key) -> bool {
-        let entry = self.members.get(&key);
+        let entry = self.members.get(key);
         if entry.is_some_and(|entry| entry.left) {
             self.remove(key);
         } else {
             self.close_machine(self.now, key);
         }
-        self.members.get(&key).is_some_and(|entry| entry.leaving)
+        self.members.get(key).is_some_and(|entry| entry.leaving)
     }
 
     /// Removes a machine.
     pub(super) fn remove(&mut self, key: Key) {
-        if let Some(entry) = self.members.remove(&key) {
+        if let Some(entry) = self.members.remove(key) {
             self.ready_queue.wait(key, entry.wait, Wait::default());
             self.ready_queue.polled_dry(key);
-            self.routes.forget(key);
+            if entry.routes > 0 {
+                self.routes.forget(key);
+            }
             self.count(entry.contends, false);
         }
     }
@@ -84,7 +86,7 @@ impl<F: Family> Hub<F> {
         let now = self.tick(now);
         self.shut = true;
         self.grants.clear();
-        for key in self.members.keys().copied().collect::<Vec<_>>() {
+        for key in self.members.keys().collect::<Vec<_>>() {
             self.close_machine(now, key);
         }
     }
@@ -105,7 +107,7 @@ impl<F: Family> Hub<F> {
 
     /// The machine has begun to end its grant. `left`: the hub has left the claim of a closed machine.
     pub(super) fn leaves(&mut self, key: Key, left: bool) {
-        if let Some(entry) = self.members.get_mut(&key) {
+        if let Some(entry) = self.members.get_mut(key) {
             entry.leaving = true;
             entry.left = left;
         }

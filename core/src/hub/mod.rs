@@ -23,7 +23,7 @@ use alloc::{boxed::Box, vec::Vec};
 
 use crate::{
     CommandId, ContenderId, Event, Instant, Intent, Key, Machine, Misuse, Outcome, Output, Wait,
-    sorted::SortedMap,
+    numbered::Numbered,
 };
 
 pub use family::Family;
@@ -32,7 +32,7 @@ use grants::Grants;
 pub use grants::{LockKind, Mode, Ownership, Reentry};
 pub(crate) use member::forward_to_machines;
 use ready_queue::ReadyQueue;
-use routes::Routes;
+use routes::{Routed, Routes};
 
 /// What [`Hub::poll_output`] returns: the machine's key and its output.
 pub type HubOutput<F> = (Key, Output<<F as Family>::Request, Event>);
@@ -44,7 +44,7 @@ pub type HubOutput<F> = (Key, Output<<F as Family>::Request, Event>);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Hub<F: Family> {
     shared: F::Shared,
-    members: SortedMap<Key, Entry<F>>,
+    members: Numbered<Key, Entry<F>>,
     grants: Grants,
     routes: Routes,
     ready_queue: ReadyQueue,
@@ -68,6 +68,8 @@ struct Entry<F: Family> {
     /// Whether the hub has left the claim of a closed machine.
     left: bool,
     contends: bool,
+    /// How many routes the machine has.
+    routes: usize,
     /// The lock and the mode that an owner acquires with this key, if the settings name an owner.
     reentry: Option<Box<Reentry>>,
 }
@@ -78,7 +80,7 @@ impl<F: Family> Hub<F> {
     pub fn new(seed: u64) -> Self {
         Self {
             shared: F::Shared::new(seed),
-            members: SortedMap::new(),
+            members: Numbered::default(),
             grants: Grants::default(),
             routes: Routes::default(),
             ready_queue: ReadyQueue::default(),
@@ -121,6 +123,7 @@ impl<F: Family> Hub<F> {
                 leaving: false,
                 left: false,
                 contends: false,
+                routes: 0,
                 reentry,
             },
         );
@@ -138,7 +141,7 @@ impl<F: Family> Hub<F> {
     /// nothing.
     pub fn intent(&mut self, now: Instant, key: Key, intent: Intent) -> Result<(), Misuse> {
         let now = self.tick(now);
-        match self.members.get(&key) {
+        match self.members.get(key) {
             Some(entry) if !entry.closing && !self.grants.is_closed(key) => match entry.reentry.clone() {
                 None => self.machine_intent(now, key, intent),
                 Some(reentry) => self.intent_of_owner(now, key, &reentry, intent),
@@ -172,7 +175,8 @@ impl<F: Family> Hub<F> {
     ) -> Result<(), Misuse> {
         let now = self.tick(now);
         self.check_issued(id)?;
-        match self.routes.settle(id) {
+        let routed = self.routes.settle(id);
+        match self.machine_of(routed) {
             Some(key) => self.input(key, |machine| machine.handle_outcome(now, id, outcome)),
             None => {
                 let mut deliveries = Vec::new();
@@ -193,7 +197,8 @@ impl<F: Family> Hub<F> {
         let now = self.tick(now);
         if let Some(id) = F::subject(&notice) {
             self.check_issued(id)?;
-            if let Some(key) = self.routes.spend(id) {
+            let routed = self.routes.spend(id);
+            if let Some(key) = self.machine_of(routed) {
                 return self.notify(now, key, notice);
             }
         }
@@ -230,7 +235,7 @@ impl<F: Family> Hub<F> {
                 return (Key::HUB, Output::Command(command));
             }
             let next = match only {
-                Some(key) => self.members.get(&key).filter(|entry| entry.dirty).map(|_| key),
+                Some(key) => self.members.get(key).filter(|entry| entry.dirty).map(|_| key),
                 None => self.ready_queue.next(),
             };
             let Some(key) = next else {
@@ -256,7 +261,7 @@ impl<F: Family> Hub<F> {
     /// This function is not inlined: otherwise the compiler would take every output apart and rebuild it.
     #[inline(never)]
     fn poll_member(&mut self, key: Key) -> Option<Output<F::Request, Event>> {
-        let Some(entry) = self.members.get_mut(&key) else {
+        let Some(entry) = self.members.get_mut(key) else {
             self.ready_queue.polled_dry(key);
             return None;
         };
@@ -273,7 +278,7 @@ impl<F: Family> Hub<F> {
                         self.unreleased = self.unreleased.saturating_add(1);
                     }
                 }
-                let entry = self.members.get_mut(&key)?;
+                let entry = self.members.get_mut(key)?;
                 if entry.closing {
                     return None;
                 }
@@ -293,11 +298,16 @@ impl<F: Family> Hub<F> {
                 let contends = entry.machine.contends();
                 let contended = core::mem::replace(&mut entry.contends, contends);
                 let before = core::mem::replace(&mut entry.wait, wait);
-                self.ready_queue.wait(key, before, wait);
-                self.ready_queue.polled_dry(key);
                 // An idle machine needs no outcome or watch any more, so the hub forgets its routes, including watches
                 // that never fired.
-                if idle {
+                let routes = if idle {
+                    core::mem::take(&mut entry.routes)
+                } else {
+                    0
+                };
+                self.ready_queue.wait(key, before, wait);
+                self.ready_queue.polled_dry(key);
+                if routes > 0 {
                     self.routes.forget(key);
                 }
                 self.count(contended, contends);
@@ -310,6 +320,15 @@ impl<F: Family> Hub<F> {
     fn tick(&mut self, now: Instant) -> Instant {
         self.now = self.now.max(now);
         self.now
+    }
+
+    /// The machine of a command.
+    fn machine_of(&mut self, routed: Option<Routed>) -> Option<Key> {
+        let Routed { key, ended } = routed?;
+        if ended && let Some(entry) = self.members.get_mut(key) {
+            entry.routes = entry.routes.saturating_sub(1);
+        }
+        Some(key)
     }
 
     fn check_issued(&self, id: CommandId) -> Result<(), Misuse> {
@@ -325,7 +344,7 @@ impl<F: Family> Hub<F> {
         key: Key,
         put: impl FnOnce(&mut F::Member) -> Result<(), Misuse>,
     ) -> Result<(), Misuse> {
-        let Some(entry) = self.members.get_mut(&key) else {
+        let Some(entry) = self.members.get_mut(key) else {
             return Ok(());
         };
         *entry.machine.next_id() = self.next_id;
@@ -336,7 +355,7 @@ impl<F: Family> Hub<F> {
     }
 
     fn mark(&mut self, key: Key) {
-        if let Some(entry) = self.members.get_mut(&key)
+        if let Some(entry) = self.members.get_mut(key)
             && !core::mem::replace(&mut entry.dirty, true)
         {
             self.ready_queue.mark(key);

@@ -1,17 +1,10 @@
 //! The table of each command's machine, for the command's outcome and for the notice of the command's watch.
 
-use crate::{
-    CommandId, Key,
-    sorted::{SortedMap, SortedSet},
-};
+use crate::{CommandId, Key, numbered::Numbered};
 
 /// The commands in flight, and the watches that may still fire.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Routes {
-    routes: SortedMap<CommandId, Route>,
-    /// The same commands by machine, to forget them when the machine is removed.
-    of: SortedSet<(Key, CommandId)>,
-}
+pub(super) struct Routes(Numbered<CommandId, Route>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Route {
@@ -22,6 +15,13 @@ struct Route {
     watch: bool,
 }
 
+/// The machine of a command.
+pub(super) struct Routed {
+    pub(super) key: Key,
+    /// Whether neither an outcome nor a notice of a watch can arrive any more. Then the route has been removed.
+    pub(super) ended: bool,
+}
+
 impl Routes {
     /// Adds a command that the driver has taken. A `standing` command may cause a notice after its outcome.
     pub(super) fn add(&mut self, id: CommandId, key: Key, standing: bool) {
@@ -30,41 +30,32 @@ impl Routes {
             outcome: true,
             watch: standing,
         };
-        self.routes.insert(id, route);
-        self.of.insert((key, id));
+        self.0.insert(id, route);
     }
 
     /// A command's outcome has arrived. Returns the command's machine.
-    pub(super) fn settle(&mut self, id: CommandId) -> Option<Key> {
+    pub(super) fn settle(&mut self, id: CommandId) -> Option<Routed> {
         self.use_up(id, |route| route.outcome = false)
     }
 
     /// A command's watch has fired; a watch fires only once. Returns the command's machine.
-    pub(super) fn spend(&mut self, id: CommandId) -> Option<Key> {
+    pub(super) fn spend(&mut self, id: CommandId) -> Option<Routed> {
         self.use_up(id, |route| route.watch = false)
     }
 
-    /// Changes a route. Removes it when neither an outcome nor a notice of a watch can arrive any more.
-    fn use_up(&mut self, id: CommandId, with: impl FnOnce(&mut Route)) -> Option<Key> {
-        let route = self.routes.get_mut(&id)?;
+    fn use_up(&mut self, id: CommandId, with: impl FnOnce(&mut Route)) -> Option<Routed> {
+        let route = self.0.get_mut(id)?;
         with(route);
         let Route { key, outcome, watch } = *route;
-        if !outcome && !watch {
-            self.remove(id, key);
+        let ended = !outcome && !watch;
+        if ended {
+            self.0.remove(id);
         }
-        Some(key)
+        Some(Routed { key, ended })
     }
 
-    /// Forgets all routes of a machine.
+    /// Forgets all routes of a machine. This looks at every route, so the hub calls it only for a machine that has one.
     pub(super) fn forget(&mut self, key: Key) {
-        let first = (key, CommandId(0));
-        while let Some((_, id)) = self.of.first_from(&first).filter(|(of, _)| *of == key) {
-            self.remove(*id, key);
-        }
-    }
-
-    fn remove(&mut self, id: CommandId, key: Key) {
-        self.routes.remove(&id);
-        self.of.remove(&(key, id));
+        self.0.retain(|route| route.key != key);
     }
 }

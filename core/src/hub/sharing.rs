@@ -28,7 +28,10 @@ impl<F: Family> Hub<F> {
         let now = self.now;
         let mut deliveries = Vec::new();
         let command = self.with_shared(|shared| shared.intercept(now, key, command, &mut deliveries));
-        if let Some(command) = &command {
+        if let Some(command) = &command
+            && let Some(entry) = self.members.get_mut(key)
+        {
+            entry.routes = entry.routes.saturating_add(1);
             self.routes.add(command.id, key, F::is_standing(&command.request));
         }
         self.deliver(now, deliveries);
@@ -48,7 +51,7 @@ impl<F: Family> Hub<F> {
                 }
                 Delivery::Notice(key, notice) => self.notify(now, key, notice),
                 Delivery::All(notice) => {
-                    for key in self.members.keys().copied().collect::<Vec<_>>() {
+                    for key in self.members.keys().collect::<Vec<_>>() {
                         let _well_formed = self.notify(now, key, notice.clone());
                     }
                     Ok(())
