@@ -244,7 +244,7 @@ typedef enum fencepost_result {
      */
     FENCEPOST_RESULT_SEQUENCE_EXHAUSTED = 309,
     /**
-     * A key with this name holds a value of another type.
+     * A key with this name, or its fence key, holds a value of another type.
      */
     FENCEPOST_RESULT_WRONG_TYPE = 310,
     /**

@@ -75,7 +75,7 @@ pub enum fencepost_result {
     MixedLayouts = 308,
     /// The sequence numbers of the lock's directory are used up.
     SequenceExhausted = 309,
-    /// A key with this name holds a value of another type.
+    /// A key with this name, or its fence key, holds a value of another type.
     WrongType = 310,
     /// The server lacks a feature that the lock needs.
     Unsupported = 311,

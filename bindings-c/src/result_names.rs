@@ -59,7 +59,7 @@ results! {
     NoParent, c"no-parent", c"the directory above the lock is missing and cannot be created";
     MixedLayouts, c"mixed-layouts", c"a contender of another layout is in the lock's directory";
     SequenceExhausted, c"sequence-exhausted", c"the sequence numbers of the lock's directory are used up: delete the directory while no client uses it, or choose another name";
-    WrongType, c"wrong-type", c"a key with this name holds a value of another type: choose another name";
+    WrongType, c"wrong-type", c"a key with this name, or its fence key, holds a value of another type: choose another name";
     Unsupported, c"unsupported", c"the server lacks a feature that the lock needs";
     ServerError, c"server-error", c"the server answered with an error";
     ConnectionClosed, c"connection-closed", c"the connection has been closed";

@@ -282,8 +282,8 @@ reasons! {
         MixedLayouts = 308, "mixed-layouts", "a contender of another layout is in the lock's directory";
         /// The directory's 32-bit sequence is used up. At its end, real servers hand out the same number twice.
         SequenceExhausted = 309, "sequence-exhausted", "the sequence numbers of the lock's directory are used up: delete the directory while no client uses it, or choose another name";
-        /// A key with this name holds a value of another type.
-        WrongType = 310, "wrong-type", "a key with this name holds a value of another type: choose another name";
+        /// A key with this name, or its fence key, holds a value of another type.
+        WrongType = 310, "wrong-type", "a key with this name, or its fence key, holds a value of another type: choose another name";
         /// The server lacks a feature that the lock needs.
         Unsupported = 311, "unsupported", "the server lacks a feature that the lock needs";
         /// The server answered with an error that a retry would not change.

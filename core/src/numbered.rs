@@ -129,12 +129,12 @@ mod tests {
                 number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(11);
                 // Numbers come almost in order; one of `gaps` leaves early.
                 let new = Key(step ^ ((number >> 40) & 3));
-                if !theirs.contains_key(&new) {
+                theirs.entry(new).or_insert_with(|| {
                     ours.insert(new, number);
-                    theirs.insert(new, number);
-                }
+                    number
+                });
                 let old = Key(step.saturating_sub((number >> 50) % 50));
-                if number % gaps == 0 {
+                if number.is_multiple_of(gaps) {
                     assert_eq!(ours.remove(old), theirs.remove(&old));
                 } else if let Some(value) = ours.get_mut(old) {
                     *value = step;
@@ -143,8 +143,8 @@ mod tests {
                 assert_eq!(ours.get(old), theirs.get(&old));
                 assert!(ours.keys().eq(theirs.keys().copied()));
             }
-            ours.retain(|value| value % 2 == 0);
-            theirs.retain(|_, value| *value % 2 == 0);
+            ours.retain(|value| value.is_multiple_of(2));
+            theirs.retain(|_, value| value.is_multiple_of(2));
             let values = ours.keys().map(|key| ours.get(key).copied()).collect::<Vec<_>>();
             assert_eq!(values, theirs.values().copied().map(Some).collect::<Vec<_>>());
             assert_eq!(ours.len(), theirs.len());

@@ -52,7 +52,7 @@ errors! {
     307 "no-parent": "the directory above the lock is missing, and the client cannot create it; for example, it is the connection's chroot" => "create the directory";
     308 "mixed-layouts": "reserved, and never returned; a contender waits for contenders of other layouts, and its grant reports them" => "none needed";
     309 "sequence-exhausted": "the directory has numbered almost 2147483647 contenders" => "delete the directory while no client uses it, or choose another name";
-    310 "wrong-type": "a key with this name holds a value of another type, such as a Redisson lock" => "choose another name";
+    310 "wrong-type": "a key with this name, or its fence key, holds a value of another type, such as a Redisson lock" => "choose another name";
     311 "unsupported": "the server lacks a feature that the lock needs, such as ZooKeeper before 3.5" => "upgrade the server, or enable the feature";
     312 "server-error": "the server answered with an error that a retry would not change, such as a redirect of a cluster; or its certificate is not trusted" => "read the server's message in the error, and correct the server or the address";
     313 "connection-closed": "the connection has been closed for good: a connection of the program's own, or a client that is being closed" => "make a new client";

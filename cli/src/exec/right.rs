@@ -14,9 +14,11 @@ use super::{
     options::{Kind, OnLost, Once, Plan, Wait},
 };
 
-/// How often per lease fencepost extends the lease until enough of it is left. On ZooKeeper, an extension only requests
-/// a confirmation, which may prove no more than the last one.
-const EXTENSIONS_PER_LEASE: u32 = 50;
+/// How often, and in which intervals, fencepost extends a lease of which too little is left. On ZooKeeper, an extension
+/// only requests a confirmation of the session, which may prove no more than the last one. All this takes a few
+/// seconds: fencepost holds the lock meanwhile.
+const MOST_EXTENSIONS: u32 = 15;
+const BETWEEN_EXTENSIONS: Duration = Duration::from_millis(200);
 
 /// A grant, and with `--once` a claim.
 pub(super) struct Right {
@@ -183,21 +185,25 @@ impl Right {
         self.deadline.minus(plan.reserve())
     }
 
-    /// Extends the lease until enough of it is left to start the command and to end it.
+    /// Extends the lease until enough of it is left to start the command and to end it. Fails if the server grants only
+    /// shorter leases.
     pub(super) async fn freshen(&mut self, plan: &Plan) -> Result<(), Failure> {
-        let start = clock::now();
+        let mut extensions = 0;
         while plan.on_lost != OnLost::Warn && self.remaining() < plan.notice() + plan.reserve() {
-            if clock::now().since(start) > plan.ttl {
+            if extensions == MOST_EXTENSIONS {
                 return Err(Failure::usage(format!(
                     "the server's lease is too short to end the command in it; {:?} was asked for: ask for a shorter --grace, or let the server grant such a lease (maxSessionTimeout)",
                     plan.ttl
                 )));
             }
+            if extensions > 0 {
+                tokio::time::sleep(BETWEEN_EXTENSIONS).await;
+            }
             self.grant.extend().await?;
             if let Some(claim) = &self.claim {
                 claim.extend().await?;
             }
-            tokio::time::sleep(plan.ttl / EXTENSIONS_PER_LEASE).await;
+            extensions += 1;
         }
         self.look();
         Ok(())

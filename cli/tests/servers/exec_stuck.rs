@@ -47,3 +47,14 @@ fn a_command_ends_whose_fencepost_is_killed_at_once() {
         wait_until("the watchdog has killed the group", || !is_alive(group));
     }
 }
+
+/// The tests' server grants sessions of at most ten minutes. fencepost reports this at once, and not after the `--ttl`.
+#[test]
+fn a_server_that_grants_shorter_leases() {
+    let (url, name) = (crate::url("zk", "FENCEPOST_ZOOKEEPER") + "/exec", unique());
+    let long = finish(&url, &["--ttl", "1h", "--grace", "11m", &name, "--", "true"]);
+    assert_eq!(long.code, Some(64), "{long:?}");
+    assert!(long.stderr.contains("maxSessionTimeout"), "{long:?}");
+    let next = finish(&url, &["--nonblock", &name, "--", "true"]);
+    assert_eq!(next.code, Some(0), "{next:?}");
+}

@@ -42,13 +42,17 @@ const TRANSIENT: [&str; 7] = [
     "NOREPLICAS",
 ];
 
+/// The server has no connection left for this client. Its error has no code of its own: `ERR max number of clients
+/// reached`.
+const FULL: &str = "max number of clients";
+
 /// The errors of a cluster member that does not have the key's slot.
 const ELSEWHERE: [&str; 2] = ["MOVED", "ASK"];
 
 const MEMBER: &str = ": this address is a member of a Redis Cluster, and fencepost does not follow its redirections: use the address of a Redis server without cluster mode, or of the cluster's proxy";
 
-/// Whether a server's error shows that the server is a replica. A replica refuses writes, and its data may be out of
-/// date.
+/// Whether a server's error shows that the server is a replica. A replica refuses writes (`READONLY`), and its data may
+/// be out of date. A replica without its primary may refuse everything (`MASTERDOWN`).
 ///
 /// After this error, a driver that made the connection closes **this** connection and resolves the server's address
 /// again: after a failover, the address may already belong to the new primary, while the connection is still to the old
@@ -56,7 +60,7 @@ const MEMBER: &str = ": this address is a member of a Redis Cluster, and fencepo
 /// a reply.
 #[must_use]
 pub fn is_from_replica(error: &str) -> bool {
-    code(unwrapped(error)) == "READONLY"
+    matches!(code(unwrapped(error)), "READONLY" | "MASTERDOWN")
 }
 
 /// The first word of an error.
@@ -86,7 +90,8 @@ pub(super) fn classify_error(error: &str) -> Trouble {
     if code == "NOSCRIPT" {
         return Trouble::NoScript;
     }
-    if TRANSIENT.contains(&code) {
+    let says = |words| text::find(error, words).is_some();
+    if TRANSIENT.contains(&code) || says(FULL) {
         return Trouble::Transient(error.into());
     }
     if matches!(code, "OOM" | "MISCONF") {
@@ -95,7 +100,6 @@ pub(super) fn classify_error(error: &str) -> Trouble {
     if ELSEWHERE.contains(&code) {
         return Trouble::Final(Refusal::ServerError, [error, MEMBER].concat());
     }
-    let says = |words| text::find(error, words).is_some();
     let refusal = match code {
         "NOAUTH" | "WRONGPASS" => Refusal::AuthFailed,
         "NOPERM" => Refusal::NoPermission,
@@ -120,6 +124,10 @@ mod tests {
         assert_eq!(classify_error("NOSCRIPT No matching script."), Trouble::NoScript);
         assert!(matches!(
             classify_error("LOADING Redis is loading"),
+            Trouble::Transient(_)
+        ));
+        assert!(matches!(
+            classify_error("ERR max number of clients reached"),
             Trouble::Transient(_)
         ));
         assert!(matches!(
@@ -192,6 +200,10 @@ mod tests {
             assert_eq!(code(unwrapped(error)), inside, "{error}");
             assert_eq!(is_from_replica(error), inside == "READONLY", "{error}");
         }
+        assert!(is_from_replica(
+            "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."
+        ));
+        assert!(!is_from_replica("LOADING Redis is loading the dataset in memory"));
         assert_eq!(unwrapped("ERR Error running script"), "ERR Error running script");
         assert_eq!(unwrapped("ERR Error running script @user_script"), "");
     }

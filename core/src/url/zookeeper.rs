@@ -1,6 +1,7 @@
 //! `zk://HOST:PORT,HOST:PORT/PREFIX?session_timeout=MS`.
 
 use alloc::vec::Vec;
+use core::{ops::RangeInclusive, time::Duration};
 
 use super::{
     Address, DEFAULT_SESSION_TIMEOUT,
@@ -13,6 +14,8 @@ use crate::{
 };
 
 const PORT: u16 = 2181;
+/// The protocol has 32 bits for the milliseconds. libzookeeper multiplies them by two, and waits for a share of them.
+const SESSION_TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_secs(864_000);
 const FORM: &str = "zk://HOST:PORT/PREFIX";
 
 pub(super) fn address(rest: &str) -> Result<Address, ConfigError> {
@@ -28,9 +31,13 @@ pub(super) fn address(rest: &str) -> Result<Address, ConfigError> {
         hosts.push([before, &host, behind, &decimal(port)].concat());
     }
     let timeout = session_timeout(parts.options, "zk://", |why| parts.invalid(why))?;
+    let session_timeout = timeout.unwrap_or(DEFAULT_SESSION_TIMEOUT);
+    if !SESSION_TIMEOUTS.contains(&session_timeout) {
+        return Err(parts.invalid("session_timeout is out of range: use 10 to 864000000 ms (10 days)"));
+    }
     Ok(Address::ZooKeeper {
         hosts,
         prefix: text::without_last(parts.path, '/').into(),
-        session_timeout: timeout.unwrap_or(DEFAULT_SESSION_TIMEOUT),
+        session_timeout,
     })
 }

@@ -130,7 +130,8 @@ const GUARDS: &[(&str, &str)] = &[
         zookeeper/watch-before-its-reply zookeeper/watch-gone zookeeper/watch-never-fires redis/acquire-lost
         redis/acquire-not-sent redis/hint-before-the-confirmation redis/hint-while-asking
         redis/holder-ends-before-the-poll redis/holder-without-an-end redis/poll redis/server-starts
-        redis/subscription-fails redis/subscription-gone redis/subscription-gone-while-asking",
+        redis/subscription-fails redis/subscription-gone redis/subscription-gone-while-asking
+        redis/subscriptions-end-at-once",
     ),
     (
         "L2",

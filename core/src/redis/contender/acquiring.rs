@@ -139,6 +139,9 @@ impl Contender {
             left.saturating_add(Duration::from_millis(1)).min(poll)
         });
         self.out.set_after(Timer::Poll, now, wait);
+        if self.subscription == Subscription::Gone {
+            self.poll_soon(now);
+        }
     }
 
     /// The cause of a refusal while another contender holds the lock or the claim: how long that contender's lease
@@ -193,11 +196,30 @@ impl Contender {
         }
     }
 
-    /// The subscription has ended, and messages may be lost. The machine sends an acquire and subscribes again. When
-    /// the server has confirmed the subscription, the machine sends one more acquire.
+    /// The subscription has ended, and messages may be lost. The machine soon polls, and subscribes again. When the
+    /// server has confirmed the subscription, the machine sends one more acquire.
     pub(super) fn subscription_gone(&mut self, now: Instant) {
-        self.subscription = Subscription::No;
-        self.hint(now);
+        self.subscription = Subscription::Gone;
+        if self.phase == Phase::Waiting {
+            self.poll_soon(now);
+        }
+    }
+
+    /// Polls after a delay that grows with each lost subscription. Without it, a waiter would flood a server that
+    /// confirms each subscription and then closes its connection.
+    fn poll_soon(&mut self, now: Instant) {
+        let soon = now.plus(self.jitter.backoff(self.acquire.lost_subscriptions));
+        self.acquire.lost_subscriptions = self.acquire.lost_subscriptions.saturating_add(1);
+        let due = self.out.at(Timer::Poll).map_or(soon, |poll| poll.min(soon));
+        self.out.set(Timer::Poll, due);
+    }
+
+    /// The poll is due.
+    pub(super) fn poll(&mut self, now: Instant) {
+        if self.subscription == Subscription::Gone {
+            self.subscription = Subscription::No;
+        }
+        self.ask(now);
     }
 
     /// Whether the server may have executed an acquire of this attempt, or may still execute it.

@@ -53,7 +53,10 @@ impl Machine for Contender {
             return Ok(());
         }
         match notice {
-            Notice::Message { .. } => self.hint(now),
+            Notice::Message { .. } => {
+                self.acquire.lost_subscriptions = 0;
+                self.hint(now);
+            }
             Notice::Gone { .. } => self.subscription_gone(now),
         }
         Ok(())
@@ -88,7 +91,7 @@ impl Machine for Contender {
             self.renew(now);
         }
         if self.out.expired(Timer::Poll, now) && self.phase == Phase::Waiting {
-            self.ask(now);
+            self.poll(now);
         }
         if self.out.expired(Timer::Retry, now) {
             self.try_again(now);

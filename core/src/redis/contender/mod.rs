@@ -88,6 +88,8 @@ struct Acquire {
     trouble: Cause,
     /// How many retries in a row have failed.
     failures: u32,
+    /// How many subscriptions have ended since the last message.
+    lost_subscriptions: u32,
 }
 
 impl Acquire {
@@ -106,6 +108,7 @@ impl Acquire {
             late_renewal: false,
             trouble: Cause::none(),
             failures: 0,
+            lost_subscriptions: 0,
         }
     }
 }
@@ -172,6 +175,8 @@ enum Subscription {
     Wanted(CommandId),
     /// The server has confirmed the subscription.
     Live(CommandId),
+    /// The subscription has ended. The machine subscribes again after its next poll.
+    Gone,
     /// The server refuses the subscription, so the waiter only polls.
     Refused,
 }

@@ -121,6 +121,10 @@ impl MultiLock {
             // The nodes may or may not exist. The client searches for them and deletes them before it creates new ones.
             Ok(_) | Err(Failure::Unknown) => {
                 self.search(waited);
+                if waited {
+                    // A follower without global sessions answers every transaction in this way, at once.
+                    self.retry_later(now);
+                }
                 if let Ok(_odd) = result {
                     // The names of the nodes, in the order of the writes.
                     let expected = "children";

@@ -19,11 +19,13 @@ cases! { "redis":
         "redisson#5761";
     hint_twice, "Two messages while an acquire is in flight cause one further acquire.";
     subscription_gone,
-        "The subscription breaks: messages may have been missed, so the waiter asks and subscribes again.",
+        "The subscription breaks: messages may have been missed, so the waiter soon polls, and subscribes again.",
         "redisson#5761, redisson#3891";
     subscription_gone_while_asking,
-        "The subscription breaks while an acquire is in flight: the waiter asks once more and subscribes \
-         again.";
+        "The subscription breaks while an acquire is in flight: the waiter soon polls, and subscribes again.";
+    subscriptions_end_at_once,
+        "The server confirms each subscription and then closes its connection: the waiter polls after a delay \
+         that grows, so it does not flood the server.";
     subscription_fails,
         "The subscription fails for now: the waiter polls, and subscribes again after the next answer.";
     subscription_forbidden, "The server does not permit the channel: the waiter only polls.",
@@ -102,8 +104,9 @@ fn hint_twice(story: &mut Recorder) {
 fn subscription_gone(story: &mut Recorder) {
     wait(story);
     let first = story.last_id("subscribe");
+    story.gone().returns(&[]).waits_for(Some("poll"));
     story
-        .gone()
+        .timeout()
         .returns(&["call"])
         .held_for(5000)
         .returns(&["subscribe"]);
@@ -121,11 +124,25 @@ fn subscription_gone(story: &mut Recorder) {
 fn subscription_gone_while_asking(story: &mut Recorder) {
     wait(story);
     story.timeout().returns(&["call"]).gone().returns(&[]);
+    story.held_for(5000).returns(&[]).waits_for(Some("poll"));
     story
-        .held_for(5000)
+        .timeout()
         .returns(&["call"])
         .held_for(5000)
         .returns(&["subscribe"]);
+}
+
+fn subscriptions_end_at_once(story: &mut Recorder) {
+    wait(story);
+    for _ in 0..4 {
+        story.gone().returns(&[]).waits_for(Some("poll"));
+        story
+            .timeout()
+            .returns(&["call"])
+            .held_for(5000)
+            .returns(&["subscribe"]);
+        story.subscribed().returns(&["call"]).held_for(5000).returns(&[]);
+    }
 }
 
 fn subscription_fails(story: &mut Recorder) {

@@ -309,7 +309,7 @@ fn searched(story: &mut Recorder) {
     for _ in 0..2 {
         story.done("sync").checked().children(&[]);
     }
-    story.returns(&["multi"]);
+    story.returns(&[]).timeout_of("retry").returns(&["multi"]);
 }
 
 fn many_locks_other_names(story: &mut Recorder) {

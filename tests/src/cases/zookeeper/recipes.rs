@@ -178,7 +178,7 @@ fn many_locks_outcome_unknown(story: &mut Recorder) {
     for _ in 0..2 {
         story.done("sync").checked().children(&[]);
     }
-    story.returns(&["multi"]);
+    story.returns(&[]).timeout_of("retry").returns(&["multi"]);
 }
 
 fn inspect(story: &mut Recorder, more: &[(&str, &str)]) -> u64 {
