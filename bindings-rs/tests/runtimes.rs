@@ -136,7 +136,8 @@ fn a_grant_is_lost_when_its_runtime_ends_however_early() {
     let lost = elsewhere(grant.lost());
     assert_eq!(lost.reason(), Loss::ConnectionClosed);
     // The program has not closed the client, so later calls have the same reason.
-    let why = "the client's runtime was shut down: make the client in a runtime that lives as long";
+    let why =
+        "its runtime was shut down or a driver panicked: make the client in a runtime that lives as long";
     for text in [
         lost.to_string(),
         elsewhere(lock.acquire()).unwrap_err().to_string(),

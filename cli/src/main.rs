@@ -14,7 +14,7 @@ mod time;
 mod token;
 mod usage;
 
-use std::process::ExitCode;
+use std::{process::ExitCode, sync::Mutex};
 
 use clap::{CommandFactory, Parser, Subcommand, error::ErrorKind};
 
@@ -135,6 +135,7 @@ fn run(arguments: Arguments) -> ExitCode {
 /// `broken` is the exit code if a limit of this computer does not allow even that.
 fn in_runtime(broken: u8, command: impl Future<Output = ExitCode>) -> ExitCode {
     let runtime = enough_descriptors()
+        .and_then(|()| enough_threads())
         .and_then(|()| tokio::runtime::Builder::new_current_thread().enable_all().build());
     let runtime = match runtime {
         Ok(runtime) => runtime,
@@ -158,6 +159,22 @@ fn enough_descriptors() -> std::io::Result<()> {
         .map(|_| std::io::pipe().map(|(end, _)| end))
         .collect::<std::io::Result<Vec<_>>>()
         .map(drop)
+}
+
+/// The number of threads that the client libraries may start at once, for example to look up host names. Without them,
+/// the libraries panic or wait for ever.
+const THREADS: usize = 6;
+
+fn enough_threads() -> std::io::Result<()> {
+    let gate = Mutex::new(());
+    std::thread::scope(|scope| {
+        let closed = gate.lock();
+        let waits = || drop(gate.lock());
+        let started =
+            (0..THREADS).try_for_each(|_| std::thread::Builder::new().spawn_scoped(scope, waits).map(drop));
+        drop(closed);
+        started
+    })
 }
 
 fn code_of(done: Result<bool, demo::Failure>) -> ExitCode {

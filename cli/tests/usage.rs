@@ -4,6 +4,8 @@
 mod run;
 
 use std::net::TcpListener;
+#[cfg(target_os = "linux")]
+use std::os::unix::fs::MetadataExt as _;
 
 use run::fencepost;
 
@@ -37,7 +39,7 @@ fn wrong_usage_is_one_line() {
         (&["--url", "token", "status"], &["`fencepost status --help`"]),
         (&["--url=exec", "status"], &["`fencepost status --help`"]),
         (&["demo", "--bogus"], &["'--bogus'", "`fencepost demo --help`"]),
-        (&["--url", "redis://h", "demo"], &["behind its name"]),
+        (&["--url", "redis://h", "demo"], &["after `demo`"]),
         (&["completions", "nosh"], &["'nosh'", "fish", "zsh"]),
         (&["man"], &["<DIRECTORY>"]),
         (&["bogus"], &["'bogus'", "see `fencepost --help`"]),
@@ -245,4 +247,43 @@ fn a_reader_of_the_help_may_go() {
         .output()
         .unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+}
+
+/// The client libraries need threads. Without them they would panic, or wait for ever.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_limit_of_processes_is_an_error() {
+    let directory = std::env::temp_dir().join(format!("fencepost-few-{}", std::process::id()));
+    std::fs::create_dir(&directory).unwrap();
+    let program = directory.join("fencepost");
+    std::fs::copy(env!("CARGO_BIN_EXE_fencepost"), &program).unwrap();
+    // The limit does not apply to root.
+    let user: &[&str] = if directory.metadata().unwrap().uid() == 0 {
+        &["setpriv", "--reuid", "65534", "--clear-groups"]
+    } else {
+        &["env"]
+    };
+    for (arguments, code) in [
+        (
+            &["exec", "--url", "zk://localhost:1", "few", "--", "true"][..],
+            71,
+        ),
+        (&["status", "--url", "redis://localhost:1", "few"], 2),
+    ] {
+        let output = std::process::Command::new(user[0])
+            .args(&user[1..])
+            .args(["bash", "-c", "ulimit -u 1; exec \"$@\"", "bash"])
+            .arg(&program)
+            .args(arguments)
+            .output()
+            .unwrap();
+        let line = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {line}");
+        assert!(
+            line.starts_with("fencepost: fencepost cannot start on this computer: "),
+            "{line}"
+        );
+        assert_eq!(line.lines().count(), 1, "{line}");
+    }
+    std::fs::remove_dir_all(directory).unwrap();
 }

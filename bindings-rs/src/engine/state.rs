@@ -22,9 +22,8 @@ use super::{
 };
 use crate::{DriverFailed, Error, Native, Refused};
 
-/// The error of a client whose runtime has ended.
-pub(super) const ABANDONED: &str =
-    "the client's runtime was shut down: make the client in a runtime that lives as long";
+/// The error of a client whose background task has ended.
+pub(super) const ABANDONED: &str = "the client's background task has ended, because its runtime was shut down or a driver panicked: make the client in a runtime that lives as long";
 
 /// How long a release waits for the server's confirmation.
 const CONFIRM_WITHIN: Duration = Duration::from_secs(5);

@@ -231,7 +231,7 @@ fn multi_lock_two_with_one_fault() {
 
 #[test]
 fn redis_two_with_one_fault() {
-    explored(&machines::REDIS_STRING, TWO, 27_592);
+    explored(&machines::REDIS_STRING, TWO, 27_664);
 }
 
 #[test]
@@ -241,7 +241,7 @@ fn redis_three_without_a_fault() {
 
 #[test]
 fn redis_claims_two_with_one_fault() {
-    explored(&machines::REDIS_CLAIM, TWO, 29_594);
+    explored(&machines::REDIS_CLAIM, TWO, 29_666);
 }
 
 /// Two clients, and a crash of one of them at any step.
@@ -364,5 +364,5 @@ fn owners_two_with_one_fault() {
 
 #[test]
 fn redis_owners_two_with_one_fault() {
-    explored(&machines::REDIS_OWNERS, TWO, 27_592);
+    explored(&machines::REDIS_OWNERS, TWO, 27_664);
 }

@@ -1,7 +1,10 @@
 //! The server of an address, and how the driver connects to it.
 
-use core::time::Duration;
-use std::io;
+use core::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+use std::{io, net::ToSocketAddrs as _};
 
 use fencepost_core::{
     ConfigError,
@@ -15,6 +18,7 @@ use redis::{
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     net::TcpStream,
+    sync::oneshot,
 };
 
 use super::tls::Tls;
@@ -81,7 +85,8 @@ impl Server {
     }
 
     async fn dial(&self) -> Result<TcpStream, RedisError> {
-        let stream = TcpStream::connect((self.host.as_str(), self.port)).await?;
+        let addresses = addresses(&self.host, self.port).await?;
+        let stream = TcpStream::connect(addresses.as_slice()).await?;
         stream.set_nodelay(true)?;
         Ok(stream)
     }
@@ -96,6 +101,25 @@ impl Server {
             MultiplexedConnection::new_with_config(&self.settings, stream, config).await?;
         Ok((connection, driver.boxed()))
     }
+}
+
+/// The addresses of a host. tokio's own look-up of a name panics if no thread can be started.
+async fn addresses(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    if let Ok(address) = host.parse::<IpAddr>() {
+        return Ok(vec![(address, port).into()]);
+    }
+    let (found, addresses) = oneshot::channel();
+    let name = host.to_owned();
+    let look_up = move || {
+        let all = (name.as_str(), port).to_socket_addrs();
+        let _nobody_waits = found.send(all.map(Vec::from_iter));
+    };
+    std::thread::Builder::new()
+        .name("fencepost-lookup".into())
+        .spawn(look_up)?;
+    addresses
+        .await
+        .unwrap_or_else(|_panicked| Err(io::Error::other("the look-up of the host's name has failed")))
 }
 
 /// Limits the time to connect.

@@ -216,8 +216,9 @@ fn look_around(driver: &Driver, host: Option<&String>) {
     let is_known = host.is_some();
     let (hosts, near) = (hosts.clone(), Arc::clone(&driver.near));
     // This runs in the background, because a process may have many descriptors, and the look-up of host names may be
-    // slow. No call waits for it.
-    tokio::task::spawn_blocking(move || {
+    // slow. No call waits for it. The connection also works without it, for example if no thread can be started: then
+    // `spawn_blocking` would panic.
+    let look = move || {
         let port = |host: &String| host.rsplit(':').next()?.parse().ok();
         let ports: Vec<u16> = hosts.iter().filter_map(port).collect();
         let peers = super::nodelay::set(&ports).unwrap_or_default();
@@ -230,7 +231,10 @@ fn look_around(driver: &Driver, host: Option<&String>) {
         };
         let found = hosts.into_iter().filter(is_near).collect();
         *near.lock().unwrap_or_else(PoisonError::into_inner) = found;
-    });
+    };
+    let _no_thread = std::thread::Builder::new()
+        .name("fencepost-look".into())
+        .spawn(look);
 }
 
 fn report(sink: &dyn Sink, client: &Client, state: CoreState) {

@@ -169,9 +169,9 @@ where
 
 #[test]
 fn every_order_on_redis() {
-    searched(on_redis(Policy::Retake), 37_886);
-    searched(on_redis(Policy::Block), 37_934);
-    searched(on_redis(Policy::Indeterminate), 27_658);
+    searched(on_redis(Policy::Retake), 37_926);
+    searched(on_redis(Policy::Block), 37_974);
+    searched(on_redis(Policy::Indeterminate), 27_698);
 }
 
 #[test]
