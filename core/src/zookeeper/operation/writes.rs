@@ -81,6 +81,11 @@ pub(super) fn undo_claim(paths: &Paths, attempt: &AttemptId, version: i32) -> Ve
     vec![end_of(paths, attempt), free]
 }
 
+/// The only write that ends the lease of an attempt without a change of the record.
+pub(super) fn end_lease(paths: &Paths, attempt: &AttemptId) -> Vec<Write> {
+    vec![end_of(paths, attempt)]
+}
+
 /// The write that ends the lease of an attempt.
 fn end_of(paths: &Paths, attempt: &AttemptId) -> Write {
     Write::Delete {

@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::{
-    Cause, CommandId, Failure,
+    Cause, CommandId, Failure, Refusal,
     claim::{Answer, Record, Step},
     text::shown,
 };
@@ -80,9 +80,22 @@ impl Exchange {
                 self.doubt();
                 Progress::Retry(Cause::command(id))
             }
-            Written::No(Setback::Final(reason, cause)) => Progress::Refused(reason, cause),
+            Written::No(Setback::Final(reason, cause)) => self.refused(reason, cause, wire),
             Written::No(_) => Progress::Retry(Cause::command(id)),
         }
+    }
+
+    /// The server refuses the write: a right is missing, or a quota is full. A leave can still end its lease, as the end
+    /// of the session would.
+    fn refused(&mut self, reason: Refusal, cause: Cause, wire: &mut Wire<'_>) -> Progress {
+        if self.request.step != Step::Leave {
+            return Progress::Refused(reason, cause);
+        }
+        if let Some((first, cause)) = self.unwritable.take() {
+            return Progress::Refused(first, cause);
+        }
+        self.unwritable = Some((reason, cause));
+        self.go(wire)
     }
 
     /// The directories of the record do not exist.

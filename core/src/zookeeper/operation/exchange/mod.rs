@@ -59,6 +59,8 @@ pub(super) struct Exchange {
     parents: bool,
     parents_made: u32,
     conflicts: u32,
+    /// Why the server does not write the record. A leave then only deletes its lease.
+    unwritable: Option<(Refusal, Cause)>,
 }
 
 /// The progress of a request.
@@ -92,6 +94,7 @@ impl Exchange {
             parents: false,
             parents_made: 0,
             conflicts: 0,
+            unwritable: None,
         }
     }
 
@@ -220,13 +223,16 @@ impl Exchange {
             self.flight = Some(Flight::write(wire.paths, writes, false, None, wire.out));
             return Progress::Pending;
         }
-        let Some(writes) = writes::of(wire.paths, snapshot, &self.request, &decision) else {
+        let Some(mut writes) = writes::of(wire.paths, snapshot, &self.request, &decision) else {
             self.known = None;
             self.read(wire);
             return Progress::Pending;
         };
         if writes.is_empty() {
             return self.answer(decision.answer, wire);
+        }
+        if self.unwritable.is_some() {
+            writes = writes::end_lease(wire.paths, &self.request.attempt);
         }
         let record = match decision.record {
             Change::Put(record) => Some(record),

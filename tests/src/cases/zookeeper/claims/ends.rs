@@ -1,8 +1,8 @@
 //! The ends of a claim: after a loss, without a reply, refused, with the connection.
 
 use super::{
-    OTHER, code, conflict, done, free, lapsed, own, passed, reconnected, run, running, shows, stat,
-    until_the_end, warm, written,
+    super::QUOTA_EXCEEDED, OTHER, code, conflict, done, free, lapsed, own, passed, reconnected, run, running,
+    shows, stat, until_the_end, warm, written,
 };
 use crate::{
     cases::cases,
@@ -30,8 +30,12 @@ cases! { "zookeeper":
         "The server denies the result: the claim goes on, and the application ends it otherwise.";
     claim_end_refused_late, "The server denies the result when the grant is over: the claim has lapsed.";
     claim_end_refused_and_closed,
-        "The server denies the leave of a closed claim: the machine is removed. If it denies a completion \
-         that was in flight at the close, the hub leaves the claim.";
+        "The server denies the leave of a closed claim: the machine only deletes its lease. If the server denies \
+         a completion that was in flight at the close, the hub leaves the claim.";
+    claim_leave_without_write,
+        "The server does not write the record, for a full quota or a missing right: a leave only deletes its lease. \
+         If that is denied, too, the claim continues.",
+        "measured: a claim under a full quota stayed in progress until its process ended";
     claim_ended_in_the_next_session,
         "The session ends while a completion is in flight: the completion goes on in the next one.";
     claim_ends_with_its_connection, "The connection is closed for good while an end is in flight: lost.";
@@ -204,7 +208,9 @@ fn claim_end_refused_and_closed(story: &mut Recorder) {
     warm(story);
     let key = run(story);
     story.close(key).error("multi", code::NO_AUTH);
-    story.returns(&[]).leaves(0);
+    story.returns(&["multi"]);
+    written(story);
+    story.leaves(0);
     let key = run(story);
     story
         .complete(key, "[17]")
@@ -213,6 +219,28 @@ fn claim_end_refused_and_closed(story: &mut Recorder) {
     story.returns(&["get", "multi"]);
     written(story);
     story.leaves(0);
+}
+
+fn claim_leave_without_write(story: &mut Recorder) {
+    warm(story);
+    let key = run(story);
+    story
+        .leave(key)
+        .error("multi", QUOTA_EXCEEDED)
+        .returns(&["multi"]);
+    written(story);
+    story.returns(&["released"]).close(key).leaves(0);
+    let key = run(story);
+    story.leave(key).error("multi", code::NO_AUTH).returns(&["multi"]);
+    story
+        .error("multi", code::NO_AUTH)
+        .returns(&["refused no-permission", "get"])
+        .present(41);
+    story.close(key).error("multi", code::NO_AUTH).returns(&["multi"]);
+    story.error("multi", code::NO_NODE);
+    story.returns(&["get", "get", "children"]);
+    shows(story, &running(&own(key)), &stat(41, 0), &[]);
+    story.returns(&[]).leaves(0);
 }
 
 fn claim_ended_in_the_next_session(story: &mut Recorder) {
