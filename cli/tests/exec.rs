@@ -94,6 +94,10 @@ fn wrong_usage_is_one_line_and_64() {
             "'log' for '--status-fd <FD>': give the number",
         ),
         (
+            &["--status-fd", "-1", "x", "--", "true"],
+            "'-1' for '--status-fd <FD>': give the number",
+        ),
+        (
             &["--status-fd", "0", "x", "--", "true"],
             "it is open for reading only",
         ),

@@ -71,7 +71,7 @@ pub(crate) struct Options {
     #[arg(long)]
     json: bool,
     /// Write a line of JSON for each event to this descriptor
-    #[arg(long, value_name = "FD", value_parser = descriptor::open)]
+    #[arg(long, value_name = "FD", allow_negative_numbers = true, value_parser = descriptor::open)]
     status_fd: Option<Arc<File>>,
     /// Run the command once under this key: later runs return its exit status
     #[arg(long, value_name = "KEY")]
