@@ -21,6 +21,7 @@ from support import (
     PROGRAMS,
     Backend,
     Control,
+    options,
     wait_until,
     with_session,
 )
@@ -160,6 +161,19 @@ def test_the_end_of_the_interpreter(backend: Backend, python: str, what: str) ->
     if what != "drop" and not refused and backend.kind != "memory":
         with fencepost.connect(backend.url) as client, client.lock(backend.name()).hold(blocking=False):
             pass
+
+
+@pytest.mark.parametrize("python", interpreters())
+@pytest.mark.parametrize("where", ["atexit", "finalizer"])
+def test_the_first_acquire_at_the_end_of_the_interpreter(
+    server: Backend, connect: Connect, python: str, where: str
+) -> None:
+    """It ends. Python 3.12 starts no thread in functions of `atexit`, and no version in later finalizers."""
+    with connect(server.url).lock(server.name(), **options(server, 60)):
+        ended = run_program(python, "acquire_at_exit.py", server.url, server.name(), where)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    outcomes = {"cannot-wait"} if where == "finalizer" else {"cannot-wait", "held"}
+    assert ended.stdout.strip() in outcomes
 
 
 @pytest.mark.parametrize("python", interpreters())

@@ -6,7 +6,10 @@ import asyncio
 import json
 import socket
 import ssl
+import sys
 import threading
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import fencepost
@@ -14,10 +17,20 @@ import fencepost.asyncio
 import pytest
 import redis
 import redis.asyncio
+from conftest import Connect
 from fencepost._engine.faults import is_fault
 from kazoo.client import KazooClient
 from kazoo.exceptions import ConnectionLoss
-from support import LONG, RedisBackend, ZooKeeperBackend, sockets, wait_until, wait_until_async
+from support import (
+    LONG,
+    Backend,
+    RedisBackend,
+    ZooKeeperBackend,
+    options,
+    sockets,
+    wait_until,
+    wait_until_async,
+)
 
 TEXT = "read_response() got an unexpected keyword argument 'timeout'"
 #: The errors of a library with another signature, and other errors of code.
@@ -78,6 +91,12 @@ def break_all(fault: type[Exception] = TypeError) -> None:
     broken = fault
 
 
+def mend() -> None:
+    """From now on, the library works again."""
+    global broken
+    broken = None
+
+
 def check(error: fencepost.DriverError, fault: type[Exception]) -> None:
     """Checks that the error describes the programming error."""
     assert (error.code, error.name) == (506, "driver-failed")
@@ -102,6 +121,7 @@ class Theirs(Exception):
         asyncio.TimeoutError(),
         EOFError(),
         MemoryError(),
+        RecursionError("maximum recursion depth exceeded"),
         RuntimeError("Event loop is closed"),
         RuntimeError("unable to perform operation on <TCPTransport closed=True>; the handler is closed"),
         RuntimeError("cannot schedule new futures after shutdown"),
@@ -247,3 +267,59 @@ def test_kazoo(zookeeper: ZooKeeperBackend, fault: type[Exception]) -> None:
                 client.lock("other").acquire()
     kazoo.stop()
     kazoo.close()
+
+
+@pytest.mark.parametrize("error", [RecursionError, MemoryError])
+def test_a_full_stack_or_memory_is_no_fault_of_the_library(
+    redis_server: RedisBackend, error: type[Exception]
+) -> None:
+    """The program gets the exception, and its client still works."""
+    host, port = redis_server.address.split(":")
+    pool = redis.ConnectionPool(connection_class=Odd, host=host, port=int(port))
+    with (
+        redis.Redis(connection_pool=pool) as theirs,
+        fencepost.Client(theirs) as client,
+        client.lock(redis_server.name("kept")) as kept,
+    ):
+        break_all(error)
+        with pytest.raises(error):
+            client.lock(redis_server.name()).acquire()
+        mend()
+        with client.lock(redis_server.name()).hold(timeout=LONG):
+            assert kept.is_valid
+
+
+def at_depth(room: int, call: Callable[[], object]) -> object:
+    """Calls a function with room for this many frames on the stack."""
+    frames, frame = 0, sys._getframe()
+    while frame.f_back is not None:
+        frames, frame = frames + 1, frame.f_back
+
+    def deeper(left: int) -> object:
+        return call() if left <= 0 else deeper(left - 1)
+
+    return deeper(sys.getrecursionlimit() - frames - room)
+
+
+# Python drops the exception in a finalizer.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_stack_that_is_full_at_any_place_ends_no_client(backend: Backend, connect: Connect) -> None:
+    ours, theirs = connect(backend.url), connect(backend.url)
+    overflows = 0
+
+    def use(name: str) -> None:
+        with ours.lock(name):
+            pass
+
+    use(backend.name("warm"))
+    with ours.lock(backend.name("kept"), **options(backend, 60)) as kept:
+        for room in range(1, 80):
+            name = backend.name(f"room{room}")
+            try:
+                at_depth(room, partial(use, name))
+            except RecursionError:
+                overflows += 1
+            with theirs.lock(name).hold(timeout=LONG):
+                pass
+        assert kept.is_valid
+    assert 0 < overflows < 79

@@ -54,6 +54,9 @@ class NoTimer:
     def schedule(self, until: int | None) -> None:
         """See Timer."""
 
+    def ensure(self) -> None:
+        """See Timer."""
+
     def wake(self) -> None:
         """See Timer."""
 

@@ -127,6 +127,15 @@ async def test_an_asyncio_client_of_the_caller_s_own(redis_server: RedisBackend,
     await own.aclose()
 
 
+async def test_a_client_without_a_host() -> None:
+    """redis-py then connects to this computer."""
+    with fencepost.Client(redis.Redis(host=None, port=1)) as client:  # type: ignore[arg-type]
+        assert repr(client) == "<fencepost.Client of redis://localhost:1/0>"
+    theirs = redis.asyncio.Redis(host=None, port=1)  # type: ignore[arg-type]
+    async with theirs, fencepost.asyncio.Client(theirs) as on_loop:
+        assert repr(on_loop) == "<fencepost.asyncio.Client of redis://localhost:1/0>"
+
+
 async def test_clients_of_the_other_world() -> None:
     with pytest.raises(fencepost.ConfigError, match=r"give it to fencepost\.asyncio\.Client"):
         fencepost.Client(redis.asyncio.Redis())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import gc
 import sys
 import threading
 
@@ -77,6 +78,8 @@ class Connection:
 if what == "asyncio":
     in_asyncio()
 elif what in ("finalizer", "section"):
+    # After a collection between the two, Python would call their finalizers in the other order.
+    gc.disable()
     shop = Shop()
     connection = Connection(shop.client)
     if what == "section":

@@ -16,16 +16,20 @@ from .._engine.closing import CONFIRM_WITHIN, unconfirmed
 from .._engine.contender import Contender, State, Until, answered, decided, over, turned
 from .._engine.engine import Engine
 from .._engine.reentrancy import may_wait
-from .._engine.threads import SHUTTING_DOWN
+from .._engine.threads import SHUTTING_DOWN, cannot_wait
 from .._engine.timer import LATE, TURN
 from .._engine.waiter import Waiter
-from .._engine.wording import shown
 from .._fencepost import Command, Settings
-from ..errors import FencepostError, MisuseError
+from ..errors import FencepostError
 from .arguments import Duration, micros
 from .connect import SyncDriver
 from .noncopyable import Noncopyable
 
+INSIDE = (
+    "a finalizer or a signal handler makes it while this thread is inside the client. Make the call in "
+    "another thread"
+)
+"""Why a call cannot wait on a thread that has to do the client's own work first."""
 ONCE = ((),)
 """The arguments of one call that takes no arguments."""
 
@@ -33,12 +37,6 @@ Given = TypeVar("Given")
 Asking = TypeVar("Asking", bound=Contender)
 Rest = ParamSpec("Rest")
 Verb = Callable[Concatenate["Calls", Asking, Rest], Given]
-
-
-def cannot_wait(contender: Contender, why: str) -> MisuseError:
-    """The error of a call that would wait for ever."""
-    text = f"{shown(contender.name)}: this call cannot wait here: {why}"
-    return MisuseError(text, 543, "cannot-wait")
 
 
 def to_the_end(verb: Verb[Asking, Rest, Given]) -> Verb[Asking, Rest, Given]:
@@ -172,11 +170,7 @@ class Calls(Noncopyable):
                 if until(contender):
                     return True
                 if not may_wait():
-                    raise cannot_wait(
-                        contender,
-                        "a finalizer or a signal handler makes it while this thread is inside the client. "
-                        "Make the call in another thread",
-                    )
+                    raise cannot_wait(INSIDE, contender.name)
                 waiter = Waiter()
                 with engine.order:
                     if until(contender) or inbox:
@@ -184,7 +178,7 @@ class Calls(Noncopyable):
                     contender.waiters.append(waiter.wake)
                 if end is None:
                     if not waiter.wait(None):
-                        raise cannot_wait(contender, SHUTTING_DOWN)
+                        raise cannot_wait(SHUTTING_DOWN, contender.name)
                 elif not waiter.wait(end - time.monotonic()):
                     if time.monotonic() - end > LATE / 1e6:
                         # The process was paused. The client first reads the replies that have arrived since

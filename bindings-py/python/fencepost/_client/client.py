@@ -72,8 +72,11 @@ class Client(Kinds):
             if closing.acquire(blocking=False):
                 try:
                     if not engine.disposed:
+                        end = time.monotonic() + within
                         engine.unreported = engine.unconfirmed
                         driver.close(within)
+                        engine.reporter.close(max(0.0, end - time.monotonic()))
+                        # Last: if this is interrupted earlier, the timer's thread does the rest.
                         timer.stop()
                         engine.disposed = True
                 finally:
@@ -86,7 +89,7 @@ class Client(Kinds):
 
     def close(self) -> None:
         """Releases all grants and cancels all waiting acquires. Waits at most 5 seconds for the server's
-        replies.
+        replies and the handlers of logging.
 
         A grant that is held ends as lost: the client sets its ``lost``, and its block raises LockLost. Raises
         CleanupIncomplete if the server may still have nodes or keys of this client. A second close, at the

@@ -97,6 +97,9 @@ class Grant(Hold, BaseGrant):
         self._client._release(self._contender)
 
     def __enter__(self) -> Grant:
+        """Enters the block. If the grant is lost already, the block runs and raises LockLost at its end, as
+        after a later loss. To prevent that, check :attr:`is_valid` first.
+        """
         self._engine.check()
         return self
 

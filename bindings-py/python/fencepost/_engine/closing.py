@@ -58,7 +58,7 @@ class Closing(CriticalSection):
         self._is_shut_down = True
 
     def run_callbacks(self) -> None:
-        """Called outside of the section: reports losses, and closes the driver if that is due."""
+        """Called outside of the section: notifies of losses, and closes the driver if that is due."""
         while self._callbacks:
             try:
                 self._callbacks.popleft()()
@@ -66,8 +66,8 @@ class Closing(CriticalSection):
                 self.callback_failed(error)
 
     def callback_failed(self, error: Exception) -> None:
-        """Called when code of the program has failed, such as a handler of its logging. It must not end the
-        thread that renews the other grants.
+        """Called when a callback or code of the program has failed, such as a handler of its logging. It must
+        not end the client's thread.
         """
         thread = threading.current_thread()
         threading.excepthook(threading.ExceptHookArgs((type(error), error, error.__traceback__, thread)))

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import _thread
 import os
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable
 
 from .._fencepost import Command, Event, Hub
-from ..errors import without_frames
+from ..errors import FencepostError, without_frames
 from ..hub._clock import now
 from .contender import Contender, State, Wake
 from .driver import Driver, Timer
 from .faults import end_by_fault, is_fault
 from .reachability import Reachability
 from .reentrancy import watch
+from .reporter import Reporter
 from .reports import Reports
 from .signals import raised_by_program
 
@@ -52,8 +54,11 @@ class CriticalSection:
         does no harm.
         """
         self._callbacks: deque[Wake] = deque()
-        """The next tick calls these, outside of the section."""
-        self.reports = Reports(hub.family, driver.describe, self._callbacks)
+        """The next tick calls these, outside of the section: notices of losses, and the close of the driver.
+        None of them is code of the program.
+        """
+        self.reporter = self.make_reporter()
+        self.reports = Reports(hub.family, driver.describe, self.reporter)
         self.dispose: Callable[..., None] = lambda: None
         """Closes the driver and the timer. Called when nothing is pending, or when the time for that is up.
         """
@@ -65,6 +70,10 @@ class CriticalSection:
         self._dispose_at: int | None = None
         self._is_shut_down = False
         watch(self.order)
+
+    def make_reporter(self) -> Reporter:
+        """The reporter that passes the reports of this engine on."""
+        raise NotImplementedError
 
     def note(self, id: int, cause: BaseException | None) -> None:
         """See EnginePort."""
@@ -169,8 +178,8 @@ class CriticalSection:
         self.timer.schedule(until)
 
     def _interrupted(self, error: BaseException) -> None:
-        """An interrupt such as Ctrl-C has ended a critical section early. The next tick does the rest."""
-        if not isinstance(error, Exception):
+        """An exception such as Ctrl-C has ended a critical section early. The next tick does the rest."""
+        if not isinstance(error, FencepostError):
             self.timer.schedule(now())
 
     def _submit(self, command: Command) -> None:
@@ -186,7 +195,8 @@ class CriticalSection:
                 self.timer.schedule(now())
                 raise theirs from theirs.__cause__
             self.note(command.id, error)
-            self.fail(error)
+            if not sys.is_finalizing():  # At that time, Python has removed modules, so any call may fail.
+                self.fail(error)
 
     def _handle_event(self, event: Event) -> None:
         contender = self._contenders.get(event.key)

@@ -17,6 +17,11 @@ class Timer(Protocol):
     def schedule(self, until: int | None) -> None:
         """Requests a tick at that time at the latest. Called inside the critical section."""
 
+    def ensure(self) -> None:
+        """Raises MisuseError (``cannot-wait``) if no tick can come, because Python cannot start a thread.
+        Called inside the critical section, before an acquire begins.
+        """
+
     def wake(self) -> None:
         """Requests a tick now. Finalizers call this, too, so it takes no lock."""
 

@@ -14,7 +14,7 @@ from .contender import Contender, State
 from .driver import Timer
 from .faults import is_fault
 from .intents import Intents
-from .log import log
+from .reporter import Reporter, ThreadReporter
 
 
 class Engine(Intents, Closing):
@@ -24,6 +24,10 @@ class Engine(Intents, Closing):
         """Begins to work."""
         self.timer = timer
         self.driver.start(self)
+
+    def make_reporter(self) -> Reporter:
+        """See CriticalSection."""
+        return ThreadReporter(self.callback_failed)
 
     # Calls of drivers and timers.
 
@@ -36,7 +40,7 @@ class Engine(Intents, Closing):
                 except MisuseError as error:
                     # The reply has a form that this command cannot have. The core treats the outcome as
                     # unknown.
-                    log.warning("%s", error)
+                    self.reports.odd_reply(error)
                 self._drain(mine)
             except BaseException as error:
                 self._interrupted(error)
@@ -68,7 +72,6 @@ class Engine(Intents, Closing):
         if self.reports.wants(level):
             with self.order:
                 self.reports.connection(level, text, why)
-                self.timer.schedule(now())
 
     def node_created(self, key: int, path: str) -> None:
         """See EnginePort."""

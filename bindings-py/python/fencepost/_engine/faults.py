@@ -5,6 +5,7 @@ not retry after one.
 from __future__ import annotations
 
 import re
+import sys
 
 from ..errors import DriverError, FencepostError
 from .contender import Contender, State
@@ -30,6 +31,8 @@ _FAULTS = (
 """The exceptions that wrong code raises. Exceptions that a library or the program defines itself, such as
 those of a credential provider, may be temporary failures.
 """
+EXHAUSTED = (RecursionError, MemoryError)
+"""The program has used up its stack or its memory. Any call may raise these, so no code is wrong."""
 _PASSING = re.compile("clos(ed|ing)|negative integer|shut ?down|start new thread|xids do not match")
 """The texts of a RuntimeError or ValueError that is no programming error: a socket, a loop or the interpreter
 is closed or shutting down, or kazoo has received a reply out of order, after which it connects again.
@@ -40,7 +43,9 @@ def is_fault(error: BaseException | None) -> bool:
     """Whether an exception is a programming error, which would occur again."""
     if not isinstance(error, _FAULTS) or type(error).__module__ != "builtins":
         return False
-    if isinstance(error, UnicodeError):  # The name of a host is not valid.
+    if isinstance(error, (UnicodeError, *EXHAUSTED)):  # UnicodeError: the name of a host is not valid.
+        return False
+    if sys.is_finalizing():  # Python has removed modules, so an import fails.
         return False
     passes = isinstance(error, (RuntimeError, ValueError)) and not isinstance(error, NotImplementedError)
     return not (passes and _PASSING.search(str(error)))

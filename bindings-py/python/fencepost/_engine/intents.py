@@ -15,7 +15,7 @@ from .claim import ClaimContender
 from .contender import Contender, State
 from .critical_section import CriticalSection
 from .faults import driver_error
-from .threads import SHUTTING_DOWN, is_free
+from .threads import SHUTTING_DOWN, cannot_wait, is_free
 from .wording import shown
 
 
@@ -35,7 +35,7 @@ class Intents(CriticalSection):
         interpreter has stopped the threads: one of them may have stopped while it held a lock.
         """
         if sys.is_finalizing() and (self.driver.needs_thread or not all(map(is_free, (self.order, *locks)))):
-            raise MisuseError(f"this call cannot wait: {SHUTTING_DOWN}", 543, "cannot-wait")
+            raise cannot_wait(SHUTTING_DOWN)
         if _thread.allocate_lock is not self.allocate_lock:
             by = str(getattr(_thread.allocate_lock, "__module__", "another package")).partition(".")[0]
             raise MisuseError(
@@ -77,6 +77,8 @@ class Intents(CriticalSection):
         with self.order:
             self.check()  # Again: another thread may have closed the client since the last check.
             try:
+                # Without ticks, no acquire would end in time, and no lease would be renewed.
+                self.timer.ensure()
                 random = os.urandom(24)
                 time = now()
                 key = self.hub.open(time, settings, random[:16], int.from_bytes(random[16:], "big"))

@@ -8,10 +8,12 @@ from contextvars import Context
 
 from .._fencepost import Event, Hub
 from ..errors import MisuseError
+from ..hub._clock import now
 from .claim import ClaimContender
 from .contender import Contender, State
 from .driver import Driver
 from .engine import Engine
+from .reporter import Reporter
 from .unclaimed import Unclaimed
 
 
@@ -31,6 +33,15 @@ class LoopEngine(Engine):
         """
         if hub.family == "zookeeper":
             self.unclaimed = Unclaimed(self, self._give_back)
+
+    def make_reporter(self) -> Reporter:
+        """See CriticalSection. A tick delivers, because handlers may use objects of the loop."""
+        return Reporter(self.callback_failed, lambda: self.timer.schedule(now()))
+
+    def run_callbacks(self) -> None:
+        """See Closing. Losses come first: a slow handler must not delay the cancellation of a body."""
+        super().run_callbacks()
+        self.reporter.deliver()
 
     def check(self) -> None:
         """See Engine. It raises on a loop other than the client's, too."""

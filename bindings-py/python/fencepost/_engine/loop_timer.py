@@ -57,6 +57,9 @@ class LoopTimer:
         else:
             self._engine.on_loop(self._arm)
 
+    def ensure(self) -> None:
+        """See the engine's Timer. The loop calls the ticks, so they need no thread."""
+
     def wake(self) -> None:
         """See the engine's Timer."""
         if not self._engine.loop.is_closed():

@@ -1,20 +1,20 @@
 """The reports of an engine about contenders and connections, to the loggers and to an observer.
 
-The reports are made inside the critical section. The next tick passes them on, because the handlers of a
+The reports are made inside the critical section. A reporter passes them on later, because the handlers of a
 logger are code of the program.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import Protocol
 
 from ..hub._clock import now
-from .contender import Contender, State, Wake
+from .contender import Contender, State
 from .log import driver_log, log
+from .reporter import Reporter
 from .wording import shown
 
 
@@ -49,18 +49,17 @@ def observe(by: Observer | None) -> None:
 class Reports:
     """The reports of one engine."""
 
-    def __init__(self, family: str, where: Callable[[], str], later: deque[Wake]) -> None:
+    def __init__(self, family: str, where: Callable[[], str], reporter: Reporter) -> None:
         self._server = "memory" if where().startswith("memory:") else family
         self._where = where
-        self._later = later
+        self._reporter = reporter
         self._driver_log = driver_log(self._server)
 
     def begins(self, contender: Contender, time: int) -> None:
         """An acquire begins."""
         contender.since = time
-        if observer is not None:
+        if observer is not None and self._reporter.offer(partial(observer.waits, self._server)):
             contender.observer = observer
-            self._later.append(partial(observer.waits, self._server))
         self._log(logging.DEBUG, "%s: waits", contender.label)
 
     def changed(self, contender: Contender) -> None:
@@ -97,13 +96,13 @@ class Reports:
         else:
             self._log(logging.DEBUG, "%s: %s after %.3f s", contender.label, outcome, duration)
         if by is not None:
-            self._later.append(partial(by.decided, self._server, outcome, duration))
+            self._reporter.put(partial(by.decided, self._server, outcome, duration))
 
     def _ended(self, contender: Contender, duration: float) -> None:
         outcome, by = contender.state.value, contender.observer
         self._log(logging.DEBUG, "%s: %s after %.3f s", contender.label, outcome, duration)
         if by is not None:
-            self._later.append(partial(by.ended, self._server, outcome, duration))
+            self._reporter.put(partial(by.ended, self._server, outcome, duration))
 
     def _lost(self, contender: Contender, duration: float) -> None:
         error, by = contender.error(), contender.observer
@@ -113,12 +112,16 @@ class Reports:
         level, text = logging.INFO if is_closed else logging.WARNING, "%s: lost after %.3f s: %s (%d): %s"
         self._log(level, text, contender.label, duration, error.name, error.code, why)
         if by is not None:
-            self._later.append(partial(by.lost, self._server, error.name))
-            self._later.append(partial(by.ended, self._server, "lost", duration))
+            self._reporter.put(partial(by.lost, self._server, error.name))
+            self._reporter.put(partial(by.ended, self._server, "lost", duration))
 
     def _log(self, level: int, text: str, *arguments: object) -> None:
         if log.isEnabledFor(level):
-            self._later.append(partial(log.log, level, text, *arguments))
+            self._reporter.offer(partial(log.log, level, text, *arguments))
+
+    def odd_reply(self, error: Exception) -> None:
+        """A reply had a form that its command cannot have."""
+        self._log(logging.WARNING, "%s", str(error))
 
     def wants(self, level: int) -> bool:
         """Whether the client uses a connection, and the driver's logger is enabled for this level."""
@@ -130,4 +133,4 @@ class Reports:
             # Not the exception itself, which would keep frames alive.
             error = f"{type(error).__name__}: {error}"
         why = "" if error is None else f": {error}"
-        self._later.append(partial(self._driver_log.log, level, "%s: %s%s", self._where(), text, why))
+        self._reporter.offer(partial(self._driver_log.log, level, "%s: %s%s", self._where(), text, why))

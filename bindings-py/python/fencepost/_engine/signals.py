@@ -1,4 +1,4 @@
-"""Detects exceptions that the program raises during a call of a client library. Python runs a signal handler
+"""Detects exceptions that the program causes during a call of a client library. Python runs a signal handler
 on the main thread at any moment. Time limits throw an exception into a thread, or into a greenlet of gevent
 or eventlet. If this happens inside a client library, the library may treat the exception as an error of its
 connection.
@@ -14,6 +14,8 @@ from functools import partial
 from types import CodeType
 from typing import Any
 
+from .faults import EXHAUSTED
+
 _LIBRARIES = sys.stdlib_module_names | {
     "eventlet",
     "fencepost",
@@ -28,12 +30,13 @@ _LIBRARIES = sys.stdlib_module_names | {
 
 def raised_by_program(error: BaseException) -> BaseException | None:
     """The exception of the program that is this error, or that a library has converted to it: a signal
-    handler has raised it, or the program has thrown it into this thread. None if there is no such exception.
+    handler has raised it, the program has thrown it into this thread, or the program has no stack or memory
+    left. None if there is no such exception.
     """
     codes: set[CodeType | None] = set()
     if threading.current_thread() is threading.main_thread():
         codes = {_code_of(signal.getsignal(number)) for number in signal.valid_signals()} - {None}
-    return next((each for each in _chain(error) if _is_of_handler(each, codes) or _is_thrown(each)), None)
+    return next((each for each in _chain(error) if _is_of_program(each, codes)), None)
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -44,6 +47,10 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(each))
         yield each
         each = each.__cause__ or each.__context__
+
+
+def _is_of_program(error: BaseException, codes: set[CodeType | None]) -> bool:
+    return isinstance(error, EXHAUSTED) or _is_of_handler(error, codes) or _is_thrown(error)
 
 
 def _is_of_handler(error: BaseException, codes: set[CodeType | None]) -> bool:

@@ -6,22 +6,60 @@ import sys
 import threading
 from collections.abc import Callable
 
-SHUTTING_DOWN = "the interpreter is shutting down. Make the call earlier, for example in a function of atexit"
-"""Why a call cannot wait when Python has stopped the threads. Then only finalizers run."""
+from ..errors import MisuseError
+from .wording import shown
+
+SHUTTING_DOWN = (
+    "the interpreter is shutting down. Make the call earlier: a function of atexit may close clients and "
+    "release grants, but not acquire"
+)
+"""Why a call cannot wait when Python has stopped the threads, or starts none any more."""
 
 
-def start(name: str, work: Callable[..., object], *arguments: object) -> threading.Thread | None:
-    """Starts a thread. Returns None if Python cannot start one: since version 3.12, Python starts none while
+class NoThread(RuntimeError):
+    """Python cannot start a thread.
+
+    The system may refuse it, because there are too many threads. Since version 3.12, Python starts none while
     functions of ``atexit`` run. After that, every version stops a new thread before its first line.
     """
+
+
+def start(name: str, work: Callable[..., object], *arguments: object) -> threading.Thread:
+    """Starts a thread. Raises NoThread."""
     if sys.is_finalizing():
-        return None
+        raise NoThread("can't start new thread at interpreter shutdown")
     thread = threading.Thread(target=work, args=arguments, name=f"fencepost {name}", daemon=True)
     try:
         thread.start()
-    except RuntimeError:
-        return None
+    except RecursionError:  # It is a RuntimeError, too.
+        raise
+    except RuntimeError as error:
+        raise NoThread(str(error)) from error
     return thread
+
+
+def try_start(name: str, work: Callable[..., object], *arguments: object) -> threading.Thread | None:
+    """Starts a thread. Returns None if Python cannot start one."""
+    try:
+        return start(name, work, *arguments)
+    except NoThread:
+        return None
+
+
+def cannot_wait(why: str, name: str | None = None) -> MisuseError:
+    """The error of a call that would wait for ever. ``name`` is the lock's."""
+    subject = "" if name is None else f"{shown(name)}: "
+    return MisuseError(f"{subject}this call cannot wait: {why}", 543, "cannot-wait")
+
+
+def without_thread(error: NoThread) -> MisuseError:
+    """The error of a call that would wait for a thread which Python cannot start."""
+    if sys.is_finalizing() or "shutdown" in str(error):
+        return cannot_wait(SHUTTING_DOWN)
+    return cannot_wait(
+        f"the client needs a thread, and Python reports: {error}. Raise the limit of threads, such as "
+        "`ulimit -u` or the pids limit of the container"
+    )
 
 
 def join(thread: threading.Thread | None, within: float) -> None:

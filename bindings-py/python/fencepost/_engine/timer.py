@@ -9,7 +9,7 @@ import time
 from ..hub._clock import now
 from .engine import Engine
 from .reentrancy import serve
-from .threads import join, start
+from .threads import NoThread, join, start, try_start, without_thread
 from .waiter import Waiter
 
 NEVER = 2**63
@@ -49,6 +49,14 @@ class ThreadTimer:
         elif self._thread is not threading.current_thread():
             self.wake()
 
+    def ensure(self) -> None:
+        """See the engine's Timer."""
+        if self._thread is None and not self._stopped:
+            try:
+                self._thread = start("timer", self._run)
+            except NoThread as error:
+                raise without_thread(error) from error
+
     def wake(self) -> None:
         """See the engine's Timer."""
         if self._thread is None and not self._stopped:
@@ -72,9 +80,10 @@ class ThreadTimer:
                 self._start()
 
     def _start(self) -> None:
-        self._thread = start("timer", self._run)
+        self._thread = try_start("timer", self._run)
         if self._thread is None:
-            self._stopped = True
+            # The next drain plans this time again, and so tries again.
+            self._due = NEVER
 
     def _run(self) -> None:
         serve()

@@ -15,7 +15,7 @@ from ..hub._clock import now
 from .contender import Contender
 from .engine import Engine
 from .reentrancy import serve
-from .threads import start
+from .threads import try_start
 from .timer import LATE, TURN, pause
 from .waiter import Waiter
 
@@ -46,7 +46,7 @@ class Unclaimed:
         if self._thread is None and not self._stopped:
             # The thread stays until then, also for later grants.
             self._next = due
-            self._thread = start("unclaimed", self._run)
+            self._thread = try_start("unclaimed", self._run)
         elif due < self._next:
             self._next = due
             self._waiter.wake()

@@ -101,6 +101,7 @@ class Client(Kinds):
                 engine.unreported = engine.unconfirmed
                 engine.timer.stop()
             await self._driver.close(max(0.0, end - engine.loop.time()))
+            engine.reporter.close(max(0.0, end - engine.loop.time()))
             self._ended = True
             left, engine.unreported = engine.unreported, 0
         if left:

@@ -17,7 +17,7 @@ from .._client.libraries import KAZOO, REDIS, needing
 from .._engine.contender import Contender
 from .._engine.driver import Driver, EnginePort
 from .._engine.loop_engine import settle
-from .._engine.threads import start
+from .._engine.threads import try_start
 from .._fencepost import Command, Hub
 
 _DROP_WITHIN = 5.0
@@ -86,14 +86,14 @@ class FromThreads:
             except RuntimeError:  # The loop was closed meanwhile.
                 pass
 
-        if start("close", close) is None:
+        if try_start("close", close) is None:
             self._driver.close(within)
         else:
             await closed
 
     def drop(self) -> None:
         """See AsyncDriver."""
-        if start("close", self._driver.close, _DROP_WITHIN) is None:
+        if try_start("close", self._driver.close, _DROP_WITHIN) is None:
             self._driver.close(_DROP_WITHIN)
 
 

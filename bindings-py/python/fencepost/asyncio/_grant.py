@@ -49,7 +49,8 @@ class Hold(BaseHold):
             if self._contender.state is not State.LOST:
                 self._contender.on_loss.append(callback)
                 return
-        callback()
+        # Later, as after any other loss: a body's own task could not cancel itself.
+        self._client._engine.on_loop(callback)
 
 
 class Grant(Hold, BaseGrant):
@@ -93,8 +94,11 @@ class Grant(Hold, BaseGrant):
         await self._client._release(self._contender)
 
     async def __aenter__(self) -> Grant:
+        """Enters the block. Raises LockLost if a loss cancels the block, and the grant is lost already."""
         self._engine.check()
         if self._cancels and self._body is None:
+            if self._contender.state is State.LOST:
+                raise self._contender.error()
             self._body = Body()
             self._on_loss(self._body.lost)
         return self

@@ -12,8 +12,9 @@ import threading
 from collections import deque
 
 from ..._engine.driver import EnginePort
+from ..._engine.faults import EXHAUSTED
 from ..._engine.reentrancy import serve
-from ..._engine.threads import join, start
+from ..._engine.threads import NoThread, join, start
 from ..._fencepost import Command
 from ...hub._clock import now
 from ._background_connections import DriverConnection, ScriptConnection, SubscriptionConnection
@@ -56,8 +57,12 @@ class Background:
         if self._closed:
             self._engine.failed(command.id, "closed", None)
             return
+        try:
+            self.start()
+        except NoThread as error:
+            self._engine.failed(command.id, "not-sent", error)
+            return
         self._queue.append(command)
-        self.start()
         self._wake()
 
     def renew(self) -> None:
@@ -65,18 +70,22 @@ class Background:
         self._wake()
 
     def start(self) -> None:
-        """Starts the thread, if there is none. Called inside the engine's critical section."""
+        """Starts the thread, if there is none. Raises NoThread. Called inside the engine's critical
+        section.
+        """
         if self._thread is not None or self._closed:
             return
         here, there = socket.socketpair()
         here.setblocking(False)
         there.setblocking(False)
         self._wake_socket = here
-        self._thread = start("redis", self._run, there)
-        if self._thread is None:
+        try:
+            self._thread = start("redis", self._run, there)
+        except NoThread:
             self._wake_socket = None
             here.close()
             there.close()
+            raise
 
     def close(self, within: float) -> None:
         """Ends the thread, and waits for that for a short time, unless it is the calling thread."""
@@ -101,8 +110,9 @@ class Background:
                     self._take_queue()
                     runs = self._wait(wake_socket)
                 except Exception as error:
-                    # Only programming errors reach this line.
-                    self._engine.fail(error)
+                    # Only programming errors reach this line, unless the memory is used up.
+                    if not isinstance(error, EXHAUSTED):
+                        self._engine.fail(error)
                     self._scripts.lose(error)
                     self._subscriptions.lose(error)
         finally:

@@ -15,6 +15,7 @@ import redis
 from ..._engine.contender import Contender, State
 from ..._engine.driver import EnginePort
 from ..._engine.signals import raised_by_program
+from ..._engine.threads import NoThread
 from ..._fencepost import Address, Command, Hub, is_from_replica
 from ...hub._clock import now
 from ._background import Background
@@ -82,9 +83,13 @@ class RedisDriver:
             limit = min(max(0.001, (until - now()) / 1e6), limit)
         connection, sent = None, False
         if not self._background.runs:
-            # The client may need the background thread later, when Python starts no threads any more.
-            with engine.order:
-                self._background.start()
+            # The client needs the background thread later, to renew a lease. Python may start no thread then.
+            try:
+                with engine.order:
+                    self._background.start()
+            except NoThread as error:
+                engine.failed(id, "not-sent", error, mine=contender)
+                return
         try:
             connection = self._pool.take(engine.reachability.limit(limit))
             packed = pack(command.arguments)

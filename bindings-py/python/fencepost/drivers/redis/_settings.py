@@ -121,4 +121,5 @@ def address_of(pool: Any) -> str:
 
 def _server(settings: dict[str, Any]) -> str:
     """A server's host and port."""
-    return host_and_port(settings.get("host", "localhost"), settings.get("port", 6379))
+    # redis-py also connects to this computer if the host is None.
+    return host_and_port(settings.get("host") or "localhost", settings.get("port", 6379))

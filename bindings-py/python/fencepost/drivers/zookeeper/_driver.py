@@ -23,7 +23,7 @@ from kazoo.security import OPEN_ACL_UNSAFE
 from ..._engine.contender import Contender
 from ..._engine.driver import EnginePort
 from ..._engine.log import log
-from ..._engine.threads import start
+from ..._engine.threads import try_start
 from ..._engine.wording import host_and_port
 from ..._fencepost import Address, Command, Hub
 from . import _wire as wire
@@ -336,7 +336,7 @@ class KazooDriver:
             return
         # Kazoo may wait for a server that does not reply. Another thread does that, and this one stops
         # waiting.
-        closer = start("close", self._stop)
+        closer = try_start("close", self._stop)
         if closer is None:
             self._stop()
             return
