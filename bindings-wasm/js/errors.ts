@@ -8,6 +8,9 @@
 import type { RecordData } from "./hub/records.js";
 import { isError } from "./realms.js";
 
+/** A method of all errors of this package, and of other copies of it. */
+const BRAND: unique symbol = Symbol.for("fencepost.error") as never;
+
 /** The base of all errors of this package. */
 export class FencepostError extends Error {
   override readonly name: string = "FencepostError";
@@ -23,11 +26,21 @@ export class FencepostError extends Error {
     this.kind = kind;
   }
 
+  /** @internal {@link isOwn} looks for this method. It is no field, because logs show an error's fields. */
+  [BRAND](): void {
+    // It marks the class.
+  }
+
   /** The error for a log. */
   toJSON(): { name: string; code: number; kind: string; message: string; cause?: string } {
     const { name, code, kind, message, cause } = this;
     return { name, code, kind, message, ...(isError(cause) && { cause: `${cause.name}: ${cause.message}` }) };
   }
+}
+
+/** @internal Whether a value is an error of this package. A program may have several copies of the package. */
+export function isOwn(error: unknown): error is FencepostError {
+  return isError(error) && BRAND in error;
 }
 
 /** A setting or argument that is not valid. The call throws it before it sends anything. */

@@ -5,6 +5,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { glueOf, short } from "./glue.mjs";
 import { reordered } from "./order.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
@@ -60,14 +61,6 @@ const NAMES = { [process.env.CARGO_HOME ?? join(homedir(), ".cargo")]: "/cargo",
 const RUSTFLAGS = [...FLAGS, ...Object.entries(NAMES).map(([path, name]) => `--remap-path-prefix=${path}=${name}`)];
 const COMPACT = `target.${TARGET}.rustflags=${JSON.stringify(RUSTFLAGS)}`;
 
-/** Removes the digests from the generator's names of a module's imports, because digests hardly compress. */
-function short(text) {
-  return text.replace(/(["'])\.\/fencepost_\w+_bg\.js\1/g, '"_"').replace(/__wbg_(\w+)_[0-9a-f]{16}/g, "$1");
-}
-
-/** The generator assumes that these are globals, but some platforms do not have them. */
-const CODERS = 'import { TextDecoder, TextEncoder } from "../../host.js";';
-
 /** Makes `fencepost_NAME.js` and `NAME.wasm`. */
 function make(name, crate, { llvm, passes }, features = []) {
   // Two passes of LLVM are off, because they add code to save steps: in loops, which are short here, and on paths that
@@ -89,7 +82,7 @@ function make(name, crate, { llvm, passes }, features = []) {
   tool("wasm-opt", "--quiet", known, bound, "-S", "-o", written);
   writeFileSync(written, reordered(short(readFileSync(written, "utf8")), readFileSync(bound)));
   const script = join(glue, `fencepost_${name}.js`);
-  writeFileSync(script, `${CODERS}\n${short(readFileSync(script, "utf8"))}`);
+  writeFileSync(script, glueOf(readFileSync(script, "utf8")));
   tool("wasm-opt", "--quiet", known, written, "-o", bound);
   rmSync(written);
   renameSync(bound, join(modules, `${name}.wasm`));

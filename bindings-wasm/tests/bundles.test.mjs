@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
-import { cp, readFile, writeFile } from "node:fs/promises";
+import { cp, readFile, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { promisify } from "node:util";
@@ -123,6 +123,18 @@ const BUNDLERS = {
     });
   },
 };
+
+test("esbuild warns of nothing in the code around the modules", async () => {
+  const glue = new URL("../dist/hub/glue/", import.meta.url);
+  for (const file of await readdir(glue)) {
+    const { warnings } = await esbuild.transform(await readFile(new URL(file, glue), "utf8"), { logLevel: "silent" });
+    assert.deepEqual(
+      warnings.map(({ text }) => text),
+      [],
+      file,
+    );
+  }
+});
 
 const PAGE = '<!doctype html><body><script type="module" src="/main.mjs"></script>';
 

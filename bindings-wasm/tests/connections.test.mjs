@@ -30,6 +30,52 @@ for (const [library, make] of [
   });
 }
 
+/** More than the listeners of one event without which Node.js warns of a leak. */
+const MANY = 11;
+
+/** Ends a connection of ioredis, and waits for its end. */
+async function disconnected(own) {
+  const ended = once(own, "end");
+  own.disconnect();
+  await ended;
+}
+
+for (const [library, make, from, end] of [
+  ["node-redis", async (url) => createClient({ url }).connect(), fromRedis, (own) => own.destroy()],
+  ["ioredis", (url) => Promise.resolve(new Redis(url)), fromRedis, disconnected],
+  [
+    "node-zookeeper-client",
+    async () => {
+      const own = zookeeper.createClient(address("FENCEPOST_ZOOKEEPER"), { sessionTimeout: 5000 });
+      own.connect();
+      await once(own, "connected");
+      return own;
+    },
+    (own) => fromZooKeeper(own, { prefix: "/js-many" }),
+    (own) => own.close(),
+  ],
+]) {
+  test(`${library}: many clients on one connection cause no warning of a leak, and each sees its end`, async (t) => {
+    const warnings = [];
+    const warn = (warning) => warnings.push(warning.message);
+    process.on("warning", warn);
+    t.after(() => process.off("warning", warn));
+    const own = await make(backends["redis:"]());
+    const clients = Array.from({ length: MANY }, () => from(own));
+    const granted = clients.map((client) => client.lock(unique("many")).acquire());
+    await within(Promise.all(granted), "the grants");
+    const [first, ...others] = clients;
+    await first.close();
+    await end(own);
+    const refused = async (client) => {
+      await assert.rejects(within(client.lock(unique("ended")).acquire(), "the refusal"), { name: "Refused" });
+      await client.close().catch((error) => assert.ok(error instanceof CleanupIncomplete, String(error)));
+    };
+    await Promise.all(others.map(refused));
+    assert.deepEqual(warnings, []);
+  });
+}
+
 test("node-redis: a signal for the caller's own commands does not abort those of locks", async (t) => {
   const own = await createClient({ url: backends["redis:"]() }).connect();
   t.after(() => own.destroy());

@@ -152,6 +152,21 @@ describe("package", { concurrency: false }, () => {
     });
   }
 
+  it("lets a process end after a close, whatever it calls then, though a body of using has not ended", async () => {
+    const { said } = await program(`
+      import { connect } from "fencepost";
+      const client = await connect("memory:");
+      const grant = await client.lock("x").acquire();
+      const begun = new Promise((resolve) => {
+        client.lock("y").using(() => new Promise(resolve)).catch(() => undefined);
+      });
+      await begun;
+      await client.close();
+      console.log(await grant.release().catch((error) => error.kind));
+    `);
+    assert.equal(said, "lost-connection-closed");
+  });
+
   it("lets a process end at once after a close, if ioredis's connections have failed", async () => {
     const { said } = await program(`
       import { connect } from "fencepost/ioredis";

@@ -1,8 +1,13 @@
 // Values of another realm: in a test runner's environment, the errors and the bytes of Node.js have other classes.
 
 import assert from "node:assert/strict";
+import { EventEmitter, once } from "node:events";
 import { test } from "node:test";
 import { runInNewContext } from "node:vm";
+
+import * as copy from "fencepost";
+import { idempotent } from "fencepost/web/hono";
+import { Hono } from "hono";
 
 import { Client } from "../dist/client/client.js";
 import { absent } from "../dist/drivers/packages.js";
@@ -56,6 +61,30 @@ test("foreign bytes are bytes", async (t) => {
   const claim = await client.idempotency("realms").claim("bytes", { fingerprint: foreign("Uint8Array.of(1)") });
   await claim.complete(foreign("Uint8Array.of(1, 2)"));
   assert.deepEqual([...claim.result], [1, 2]);
+});
+
+test("the middleware of another copy of this package understands the errors of a client", async (t) => {
+  assert.notEqual(copy.Refused, Refused);
+  const client = await connect("memory:");
+  t.after(() => client.close());
+  const handler = new EventEmitter();
+  const [begun, released] = [once(handler, "begun"), once(handler, "go on")];
+  const options = { scope: () => "shop-7", secret: ["a secret of this year", "a secret of last year"] };
+  const app = new Hono();
+  app.use(idempotent(client.idempotency("realms"), options));
+  app.post("/", async (c) => {
+    handler.emit("begun");
+    await released;
+    return c.text("paid");
+  });
+  const post = (body) => app.request("/", { method: "POST", body, headers: { "Idempotency-Key": "order-17" } });
+  const first = post("1700 cents");
+  await begun;
+  const second = await post("1700 cents");
+  assert.deepEqual([second.status, Number(second.headers.get("retry-after")) > 0], [409, true]);
+  handler.emit("go on");
+  assert.equal((await first).status, 200);
+  assert.equal((await post("1 cent")).status, 422);
 });
 
 for (const [what, error, kind, code] of [

@@ -219,6 +219,44 @@ eachExpress("connections", (servers) => {
     socket.destroy();
   });
 
+  it("ends a request whose body nobody reads", async () => {
+    let closes = 0;
+    const { order } = await servers.serving((_request, response) => void response.end("done"), {
+      before: [
+        (request, _response, next) => {
+          request.on("close", () => (closes += 1));
+          next();
+        },
+      ],
+    });
+    const body = "x".repeat(500_000);
+    const socket = order.open(body);
+    await received(socket, /done$/);
+    await eventually(LIMIT, "the end of the request", () => closes === 1);
+    // A replay does not run the handler.
+    socket.write(order.bytes(body));
+    await received(socket, /idempotent-replayed[^]*done$/i);
+    await eventually(LIMIT, "the end of the retry", () => closes === 2);
+    socket.destroy();
+  });
+
+  it("lets a handler read the body after its response", async () => {
+    const read = new Moment<number>();
+    const { order } = await servers.serving(async (request, response) => {
+      request.pause();
+      response.end("done");
+      await once(response, "finish");
+      let size = 0;
+      for await (const chunk of request) {
+        size += (chunk as Buffer).length;
+      }
+      read.happen(size);
+    });
+    const socket = order.open("x".repeat(500_000));
+    assert.equal(await within(LIMIT, "the body", read.come), 500_000);
+    socket.destroy();
+  });
+
   it("leaves nothing on a connection whose requests have come together", async () => {
     // By key: the claims may be granted in another order than that of the requests.
     const responses = new Map<unknown, Response>();

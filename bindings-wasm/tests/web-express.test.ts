@@ -10,7 +10,7 @@ import { claimOf, idempotent } from "fencepost/web/express";
 import { fresh } from "./support/backends.js";
 import { isConfig } from "./support/errors.js";
 import { eachExpress, replayed, tenant } from "./support/express.js";
-import { eventually } from "./support/servers.js";
+import { eventually, within } from "./support/servers.js";
 import { Moment, ORDER, Order, SECRET, received } from "./support/web.js";
 
 const LIMIT = 90_000;
@@ -116,14 +116,22 @@ eachExpress("requests and responses", (servers) => {
 
   it("takes nothing after the end", async () => {
     const refused = new Moment<Error | null | undefined>();
+    const [refusedEnd, sent] = [new Moment<unknown>(), new Moment()];
     const { order } = await servers.serving((_request, response) => {
       response.end("whole");
       assert.equal(response.writableEnded, true);
       response.end("again");
+      response.end("again", (...given: unknown[]) => {
+        refusedEnd.happen(given[0]);
+      });
+      response.end(sent.happen);
       assert.equal(response.write("more", refused.happen), false);
     });
     assert.equal((await order.post()).text, "whole");
-    assert.match(String(await refused.come), /has ended/);
+    for (const { come } of [refused, refusedEnd]) {
+      assert.match(String(await within(LIMIT, "the refusal", come)), /has ended/);
+    }
+    await within(LIMIT, "the end of the response", sent.come);
     const retry = await order.post();
     assert.deepEqual([retry.text, replayed(retry)], ["whole", true]);
   });

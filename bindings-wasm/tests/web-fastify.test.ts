@@ -7,13 +7,19 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { after, afterEach, before, beforeEach, describe, it } from "node:test";
 
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  type RouteShorthandOptions,
+  fastify,
+} from "fastify";
 import { type Claim, type Client, type Idempotency, connect } from "fencepost";
 import { type WebOptions, claimOf, idempotent } from "fencepost/web/fastify";
 
 import { fresh } from "./support/backends.js";
 import { address, eventually, within } from "./support/servers.js";
-import { Moment, Order, SECRET, portOf } from "./support/web.js";
+import { Moment, Order, SECRET, portOf, received } from "./support/web.js";
 
 const LIMIT = 90_000;
 
@@ -35,11 +41,11 @@ describe("Fastify", { concurrency: false }, () => {
   async function serving(
     handler: (request: FastifyRequest, reply: FastifyReply) => unknown,
     options: Partial<WebOptions<FastifyRequest>> = {},
-    schema = {},
+    route: RouteShorthandOptions = {},
   ): Promise<Order> {
     const scope = () => "shop-7";
     await app.register(idempotent<FastifyRequest>(payments, { scope, secret: SECRET, ...options }));
-    app.post("/", { schema }, handler);
+    app.post("/", route, handler);
     await app.listen({ host: "127.0.0.1", port: 0 });
     return new Order(await portOf(app.server));
   }
@@ -60,9 +66,7 @@ describe("Fastify", { concurrency: false }, () => {
     const order = await serving(
       (request) => request.body,
       { scope: () => user ?? "" },
-      {
-        body: { type: "object", required: ["cents"], properties: { cents: { type: "integer" } } },
-      },
+      { schema: { body: { type: "object", required: ["cents"], properties: { cents: { type: "integer" } } } } },
     );
     assert.equal((await order.post("{}")).status, 400);
     // The key is still free.
@@ -101,6 +105,50 @@ describe("Fastify", { concurrency: false }, () => {
       assert.deepEqual(facts(answer), { status: 200, text: "abc", stored: undefined, replayed });
       assert.equal(answer.headers["transfer-encoding"], undefined);
     }
+  });
+
+  it("announces the end of a body whose length a later hook has removed", async () => {
+    const onSend = async (_request: unknown, reply: FastifyReply, payload: unknown) => {
+      reply.removeHeader("content-length");
+      return Readable.from([payload]);
+    };
+    const order = await serving(() => "abc", {}, { onSend });
+    for (const replayed of [undefined, "true"]) {
+      const answer = await order.post();
+      assert.deepEqual(facts(answer), { status: 200, text: "abc", stored: undefined, replayed });
+      assert.equal(answer.headers["transfer-encoding"], "chunked");
+    }
+  });
+
+  it("treats a status that is a text as the number that Node.js sends", async () => {
+    let runs = 0;
+    const order = await serving((_request, reply) => {
+      runs += 1;
+      Object.assign(reply.raw, { statusCode: "409" });
+      return "sold out";
+    });
+    for (const run of [1, 2]) {
+      assert.deepEqual(facts(await order.post()), {
+        status: 409,
+        text: "sold out",
+        stored: undefined,
+        replayed: undefined,
+      });
+      assert.equal(runs, run);
+    }
+  });
+
+  it("ends a request whose body nobody reads", async () => {
+    const ended = new Moment();
+    app.addHook("onRequest", ({ raw }) => {
+      raw.on("close", ended.happen);
+      return Promise.resolve();
+    });
+    const order = await serving(() => "done");
+    const socket = order.open("x".repeat(500_000), { "Content-Type": "unknown/type" });
+    await received(socket, / 415 /);
+    await within(LIMIT, "the end of the request", ended.come);
+    socket.destroy();
   });
 
   it("works with inject", async () => {

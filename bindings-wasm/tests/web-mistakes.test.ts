@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { after, it } from "node:test";
 
-import type { ErrorRequestHandler, Request, Response } from "express";
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from "express";
 import { claimOf, idempotent } from "fencepost/web/express";
 
 import { eachExpress, replayed, tenant } from "./support/express.js";
@@ -146,6 +146,84 @@ eachExpress("mistakes", (servers) => {
       assert.deepEqual([answer.status, answer.text], [500, '{"error":"internal"}']);
     });
   }
+
+  for (const [what, code, send] of [
+    [
+      "a status",
+      "ERR_HTTP_INVALID_STATUS_CODE",
+      (response) => {
+        response.statusCode = 1000;
+        response.end("x");
+      },
+    ],
+    ["a status of writeHead", "ERR_HTTP_INVALID_STATUS_CODE", (response) => void response.writeHead(99)],
+    ["a text of the status in writeHead", "ERR_INVALID_CHAR", (response) => void response.writeHead(200, "a\nb")],
+    ...(["end", "write", "flushHeaders"] as const).map(
+      (method) =>
+        [
+          `a text of the status at ${method}`,
+          "ERR_INVALID_CHAR",
+          (response: Response) => {
+            response.statusMessage = "sold out ☃";
+            response[method]("x");
+          },
+        ] as const,
+    ),
+  ] satisfies (readonly [string, string, (response: Response) => void])[]) {
+    it(`refuses ${what} that cannot be sent, as Node.js does`, async () => {
+      const codes: unknown[] = [];
+      const order = await failing((_request, response) => {
+        try {
+          send(response);
+        } catch (error) {
+          codes.push((error as { code?: unknown }).code);
+          throw error;
+        }
+      });
+      // The outcome is unknown, so a retry runs.
+      for (let time = 0; time < 2; time++) {
+        assert.equal((await order.post()).status, 500);
+      }
+      assert.deepEqual(codes, [code, code]);
+    });
+  }
+
+  it("treats a status as the whole number that Node.js sends", async () => {
+    let runs = 0;
+    let given: unknown;
+    const { order } = await servers.serving((_request, response) => {
+      runs += 1;
+      Object.assign(response, { statusCode: given });
+      response.json({ runs });
+    });
+    given = "409";
+    for (const run of [1, 2]) {
+      const { status, text, headers } = await order.post();
+      assert.deepEqual([status, text, replayed({ headers })], [409, `{"runs":${run}}`, false]);
+    }
+    given = 200.5;
+    for (const isReplay of [false, true]) {
+      const { status, text, headers } = await order.post();
+      assert.deepEqual([status, text, replayed({ headers })], [200, '{"runs":3}', isReplay]);
+    }
+  });
+
+  it("logs why a response was not sent", async () => {
+    const failures: string[] = [];
+    const onFailure = (what: string, error: unknown) => void failures.push(`${what}: ${String(error)}`);
+    const outside: RequestHandler = (_request, response, next) => {
+      response.end = () => {
+        throw new Error("the session is not saved");
+      };
+      next();
+    };
+    const { order } = await servers.serving((_request, response) => void response.end("paid"), {
+      before: [outside],
+      options: { onFailure },
+    });
+    await assert.rejects(order.post());
+    assert.deepEqual(failures, ["a response was not sent: Error: the session is not saved"]);
+  });
 
   it("protects a request once, if the middleware appears twice", async () => {
     let takeovers: number | undefined;

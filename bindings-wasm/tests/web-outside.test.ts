@@ -6,6 +6,7 @@ import { Readable } from "node:stream";
 import { it } from "node:test";
 
 import type { Request, RequestHandler, Response } from "express";
+import { claimOf } from "fencepost/web/express";
 
 import { eachExpress, replayed } from "./support/express.js";
 import { eventually, within } from "./support/servers.js";
@@ -68,6 +69,22 @@ eachExpress("middleware outside", (servers) => {
       assert.deepEqual([plain.headers["content-encoding"], plain.text], [undefined, isStored ? body : ""]);
     });
   }
+
+  it("compresses the response of another attempt, and announces its end", async () => {
+    const { order } = await servers.serving(
+      async (request, response) => {
+        const claim = claimOf(request);
+        const seen = await servers.payments.look(claim?.key ?? "");
+        assert.ok(claim !== null && seen !== null);
+        await servers.payments.settle(claim.key, seen, `200\n\n${LONG}`, { tag: "http-response:1" });
+        response.type("text").send("mine");
+      },
+      { before: [compression({ threshold: 0, filter: () => true })] },
+    );
+    const { text, headers } = await order.post(ORDER, GZIP);
+    assert.deepEqual([text, replayed({ headers }), headers["content-encoding"]], [LONG, true, "gzip"]);
+    assert.equal(headers["transfer-encoding"], "chunked");
+  });
 
   it("leaves what is below the threshold as it is", async () => {
     const { order } = await servers.serving((_request, response) => void response.type("text").end("short"), {

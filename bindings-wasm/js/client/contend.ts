@@ -32,6 +32,7 @@ export function contend<T>(
       signal === undefined
         ? null
         : onAbort(signal, () => {
+            unwatch?.();
             contender.acquiring = null;
             contender.state = "closed";
             engine.abandon(contender);

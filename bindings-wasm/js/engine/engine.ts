@@ -243,7 +243,7 @@ export class Engine implements Sink {
       }
     } finally {
       this.keepAlive.drop();
-      this.keepAlive.clear();
+      this.keepAlive.end();
     }
   }
 

@@ -154,6 +154,7 @@ export class KeepAlive {
   #calls = 0;
   #timer: Timer | undefined;
   #attached = false;
+  #isOver = false;
 
   /**
    * `idle` is called after the last call. It should call {@link settle} a little later, because the next call often
@@ -165,7 +166,7 @@ export class KeepAlive {
 
   hold(): void {
     this.#calls += 1;
-    if (this.#attached) {
+    if (this.#attached || this.#isOver) {
       return;
     }
     this.#attached = true;
@@ -201,11 +202,17 @@ export class KeepAlive {
     if (typeof this.#timer === "object") {
       this.#timer.unref();
     } else {
-      this.clear();
+      this.#clear();
     }
   }
 
-  clear(): void {
+  /** From now on nothing keeps the process alive, not even a function of the program that has not ended. */
+  end(): void {
+    this.#isOver = true;
+    this.#clear();
+  }
+
+  #clear(): void {
     clearInterval(this.#timer);
     this.#timer = undefined;
     this.#attached = false;

@@ -51,7 +51,7 @@ export function idempotent<R extends ExpressRequest>(
       method: request.method ?? "",
       target: request.originalUrl ?? request.url ?? "",
       header: (name) => headerOf(request, name),
-      body: (most) => peek(request, most),
+      body: (most) => peek(request, response, most),
     });
     if (entry.is === "reply") {
       put(response, entry.reply);

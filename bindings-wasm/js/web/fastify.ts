@@ -21,8 +21,8 @@ import { TextEncoder } from "../host.js";
 import { isBytes } from "../realms.js";
 import { show } from "./claims.js";
 import { type Admitted, Gate, type Idle } from "./gate.js";
-import { grouped, headersOf } from "./held.js";
-import { type NodeRequest, type NodeResponse, headerOf, peek } from "./node.js";
+import { grouped, headersOf, removeHeaders } from "./held.js";
+import { type NodeRequest, type NodeResponse, headerOf, peek, statusOf } from "./node.js";
 import { REPLAYED, type Reply, STORED, announced } from "./response.js";
 import type { WebOptions } from "./settings.js";
 import { Shield } from "./shield.js";
@@ -87,7 +87,7 @@ export function idempotent<R extends FastifyRequest>(
       method: request.method,
       target: request.originalUrl,
       header: (name) => headerOf(request.raw, name),
-      body: (most) => peek(request.raw, most),
+      body: (most) => peek(request.raw, reply.raw, most),
     });
     if (!("is" in entry)) {
       admitted.set(request, entry);
@@ -160,7 +160,7 @@ export function idempotent<R extends FastifyRequest>(
       return payload; // Fastify reports the error.
     }
     const headers = () => headersOf(reply.getHeaders());
-    const { statusCode: status } = reply;
+    const status = statusOf(reply.raw);
     const before = copied(reply.getHeaders());
     const length = announced(reply.getHeaders()["content-length"]);
     const fits = length === null || gate.fits(status, headers(), length);
@@ -185,11 +185,9 @@ export function idempotent<R extends FastifyRequest>(
     const settled = await gate.settle(claim, { status, headers: headers(), body: begun.whole });
     reset(reply, status, before);
     // Fastify sends the length of a whole body, and a response with both headers is malformed.
-    reply.removeHeader("transfer-encoding");
+    removeHeaders(reply, ["transfer-encoding"]);
     if (typeof settled === "object") {
-      for (const name of gate.replaced) {
-        reply.removeHeader(name);
-      }
+      removeHeaders(reply, gate.replaced);
       put(reply, settled);
       return Buffer.from(settled.body);
     }

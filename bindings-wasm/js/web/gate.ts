@@ -7,7 +7,7 @@
 
 import type { Claim } from "../client/claim.js";
 import type { Idempotency } from "../client/idempotency.js";
-import { FencepostError, InProgress, LockLost, Refused, shown, unreadable } from "../errors.js";
+import { type FencepostError, type InProgress, isOwn, shown, unreadable } from "../errors.js";
 import { type Timer, clearTimeout, setTimeout } from "../host.js";
 import { type Asked, bindingOf, fingerprints, partsOf, recordKey } from "./fingerprint.js";
 import { KEY_HEADER, TOKEN_HEADER, keyOf, tokenIn, tokenKey, tokenOf } from "./key.js";
@@ -215,13 +215,13 @@ export class Gate<R extends object> {
       const method = this.#running.get(claim) ?? "";
       return claim.replayed ? this.#replayed(claim, method) : isStatusAlone(form) ? "not stored" : "as it is";
     } catch (error) {
-      if (!(error instanceof FencepostError)) {
+      if (!isOwn(error)) {
         throw error;
       }
       if (error.kind === "not-held") {
         return "as it is"; // The handler has ended the claim itself.
       }
-      this.#report(end === "complete" ? "a response was not stored" : "a claim was not ended", error);
+      this.report(end === "complete" ? "a response was not stored" : "a claim was not ended", error);
       return end === "complete" ? "not stored" : "as it is";
     } finally {
       await this.leave(claim);
@@ -230,7 +230,7 @@ export class Gate<R extends object> {
 
   /** Leaves a claim, unless it has ended. */
   async leave(claim: Claim): Promise<void> {
-    await claim[Symbol.asyncDispose]().catch((error: unknown) => this.#report("a claim was not ended", error));
+    await claim[Symbol.asyncDispose]().catch((error: unknown) => this.report("a claim was not ended", error));
     if (this.#running.delete(claim)) {
       this.#count -= 1;
       if (this.#count === 0) {
@@ -254,6 +254,16 @@ export class Gate<R extends object> {
     return this.#count === 0;
   }
 
+  /** Calls the program's function for an error that the client of a request does not see. */
+  report(what: string, error: unknown): void {
+    try {
+      this.#settings.onFailure(what, error);
+    } catch (failure) {
+      // The request must not fail because its failure cannot be logged.
+      console.error(failure);
+    }
+  }
+
   /** Claims with the present secret, and after a mismatch with older ones. */
   async #claim(tenant: string, name: Exclude<Admitted["name"], string>, asked: Asked): Promise<Claim> {
     const { wait } = this.#settings;
@@ -271,7 +281,7 @@ export class Gate<R extends object> {
         return await claimed(await fingerprint(asked));
       } catch (error) {
         const next = older.next();
-        if (!(error instanceof Refused && error.kind === "mismatch") || next.done) {
+        if (!(isOwn(error) && error.kind === "mismatch") || next.done) {
           throw error;
         }
         fingerprint = next.value;
@@ -285,20 +295,20 @@ export class Gate<R extends object> {
   }
 
   #refused(error: unknown, name: Admitted["name"]): Exclude<Entry, { is: "pass" }> {
-    if (!(error instanceof Refused || error instanceof LockLost)) {
+    if (!isOwn(error) || !deniesClaim(error)) {
       throw error;
     }
     const known = REFUSALS[error.code];
     if (known === "in-progress") {
-      const rest = error instanceof InProgress ? error.retryAfter : null;
+      const { retryAfter: rest = null } = error as Partial<InProgress>;
       return { is: "reply", reply: problem(known, ["retry-after", String(retryAfter(rest))]) };
     }
     if (known === undefined && this.#settings.failOpen && name !== "new token") {
-      this.#report("the handler runs without a claim", error);
+      this.report("the handler runs without a claim", error);
       return { is: "run", claim: null };
     }
     if (known === undefined) {
-      this.#report(name === "new token" ? "no token was issued" : "a request was refused", error);
+      this.report(name === "new token" ? "no token was issued" : "a request was refused", error);
     }
     return { is: "reply", reply: problem(known ?? "store-unavailable") };
   }
@@ -306,19 +316,15 @@ export class Gate<R extends object> {
   #replayed({ tag, result }: Claim, method: string): Reply {
     const reply = tag === TAG && result !== null ? replayOf(result, method) : null;
     if (reply === null) {
-      this.#report("a stored response cannot be replayed", new Error(`it is not a response: its tag is ${shown(tag)}`));
+      this.report("a stored response cannot be replayed", new Error(`it is not a response: its tag is ${shown(tag)}`));
     }
     return reply ?? problem("corrupt-record");
   }
+}
 
-  #report(what: string, error: unknown): void {
-    try {
-      this.#settings.onFailure(what, error);
-    } catch (failure) {
-      // The request must not fail because its failure cannot be logged.
-      console.error(failure);
-    }
-  }
+/** Whether an error is a refusal or a loss, by its number. */
+function deniesClaim({ code }: FencepostError): boolean {
+  return code >= 300 && code < 500;
 }
 
 type Named = Exclude<Admitted["name"], string> | Exclude<Entry, { is: "run" }>;

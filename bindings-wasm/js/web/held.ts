@@ -9,7 +9,7 @@ import { queueMicrotask } from "../host.js";
 import { isBytes } from "../realms.js";
 import { joined } from "./bytes.js";
 import type { Gate, Settled } from "./gate.js";
-import type { NodeResponse } from "./node.js";
+import { type Listener, type NodeResponse, nodeError, statusOf } from "./node.js";
 import { type Header, type Reply, STORED, announced } from "./response.js";
 import type { Shield } from "./shield.js";
 
@@ -22,7 +22,6 @@ type ChunkArguments = readonly unknown[];
 export interface WritableResponse extends NodeResponse {
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
-  statusMessage: string;
   setHeader(name: string, value: HeaderValue): unknown;
   getHeaders(): Readonly<Record<string, HeaderValue | undefined>>;
   getHeader(name: string): HeaderValue | undefined;
@@ -50,6 +49,20 @@ export function grouped(headers: Iterable<Header>): Map<string, string | string[
     all.set(name, before === undefined ? value : [before, value].flat());
   }
   return all;
+}
+
+/**
+ * Removes the headers that are there. If a program removes `Transfer-Encoding`, Node.js does not add it later, not even
+ * if the response had none. Middleware outside, such as `compression`, needs it for a body of unknown length.
+ */
+export function removeHeaders(
+  response: { getHeaders(): object; removeHeader(name: string): unknown },
+  names: readonly string[],
+): void {
+  const present = response.getHeaders();
+  for (const name of names.filter((one) => one in present)) {
+    response.removeHeader(name);
+  }
 }
 
 /** The headers of a response. */
@@ -123,8 +136,14 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
   /** Throws as Node.js does after it has sent the head. */
   function assertOpen(): void {
     if (isEnded && !isOut) {
-      const error = new Error("Cannot set headers after they are sent to the client");
-      throw Object.assign(error, { code: "ERR_HTTP_HEADERS_SENT" });
+      throw nodeError(new Error("Cannot set headers after they are sent to the client"), "ERR_HTTP_HEADERS_SENT");
+    }
+  }
+
+  /** Does what Node.js does to the status before it sends the head, and throws as it does if it cannot send it. */
+  function checkHead(): void {
+    if (!isOut) {
+      response.statusCode = statusOf(response);
     }
   }
 
@@ -134,7 +153,7 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
   }
 
   async function finish(last: ChunkArguments): Promise<void> {
-    const done = last.find((one): one is Done => typeof one === "function");
+    const done = doneOf(last);
     const rest = joined(chunks);
     const body = isPassing ? null : rest;
     const { statusCode: status, statusMessage } = response;
@@ -154,6 +173,17 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
     shield.lift();
   }
 
+  /** The handler ends its response again, before it is sent. */
+  function endAgain(last: ChunkArguments): WritableResponse {
+    const done = doneOf(last);
+    if (isChunk(last[0])) {
+      callback(last, tooLate());
+    } else if (done !== undefined) {
+      response.on("finish", done as Listener);
+    }
+    return response;
+  }
+
   /** Changes the response to the one that the client gets. Returns its body if that is another one. */
   function amend(settled: Settled): Uint8Array | null {
     if (settled === "not stored") {
@@ -162,9 +192,7 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
     if (typeof settled === "string") {
       return null;
     }
-    for (const name of gate.replaced) {
-      response.removeHeader(name);
-    }
+    removeHeaders(response, gate.replaced);
     response.statusMessage = "";
     put(response, settled);
     return settled.body;
@@ -181,6 +209,7 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
       return response;
     },
     flushHeaders() {
+      checkHead();
       isFixed = true;
       if (!isSent && !isPassing && !isHeld()) {
         pass();
@@ -195,9 +224,10 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
         return write(chunk, ...more);
       }
       if (isEnded) {
-        callback(more, new Error("the response has ended: write before its end"));
+        callback(more, tooLate());
         return false;
       }
+      checkHead();
       if (!isPassing && isHeld()) {
         keep(bytesOfChunk(chunk, more));
         isFixed = true;
@@ -215,10 +245,11 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
     },
     end(...last: ChunkArguments) {
       if (isEnded) {
-        return isSent ? end(...last) : response;
+        return isSent ? end(...last) : endAgain(last);
       }
+      checkHead();
       const [chunk, ...more] = last;
-      if (chunk !== undefined && chunk !== null && typeof chunk !== "function") {
+      if (isChunk(chunk)) {
         // If this throws, the response has not ended yet, so an error handler can respond.
         keep(bytesOfChunk(chunk, more));
       }
@@ -230,6 +261,7 @@ export function hold<R extends object>(response: WritableResponse, gate: Gate<R>
       [isFixed, isEnded] = [true, true];
       shield.delayDestroy();
       finish(last).catch((error: unknown) => {
+        gate.report("a response was not sent", error);
         shield.lift();
         response.destroy(error);
       });
@@ -264,11 +296,10 @@ function former<T extends object, K extends keyof T>(from: T, name: K): () => T[
 }
 
 /** Does what `writeHead` does, so that the head can still change. */
-function fix(response: WritableResponse, status: number, [first, second]: readonly unknown[]): void {
-  response.statusCode = status;
-  if (typeof first === "string") {
-    response.statusMessage = first;
-  }
+function fix(response: WritableResponse, statusCode: number, [first, second]: readonly unknown[]): void {
+  const statusMessage = typeof first === "string" ? first : response.statusMessage;
+  const status = statusOf({ statusCode, statusMessage });
+  Object.assign(response, { statusCode: status, statusMessage });
   const given = (typeof first === "string" ? second : (first ?? second)) as HeaderValue[] | object | null | undefined;
   if (!Array.isArray(given)) {
     for (const [name, value] of Object.entries(given ?? {}) as [string, HeaderValue | undefined][]) {
@@ -297,9 +328,24 @@ function bytesOfChunk(chunk: unknown, more: ChunkArguments): Uint8Array {
   return Buffer.from(chunk as string, (typeof encoding === "string" ? encoding : "utf8") as BufferEncoding);
 }
 
+/** Whether the first argument of `end` is a chunk. */
+function isChunk(first: unknown): boolean {
+  return first !== undefined && first !== null && typeof first !== "function";
+}
+
+/** The error of a write after the end. */
+function tooLate(): Error {
+  return new Error("the response has ended: write before its end");
+}
+
+/** The callback among the arguments of `write` or `end`. */
+function doneOf(last: ChunkArguments): Done | undefined {
+  return last.find((one): one is Done => typeof one === "function");
+}
+
 /** Calls the callback of a write that has finished. */
 function callback(more: ChunkArguments, error?: Error): void {
-  const done = more.find((one): one is Done => typeof one === "function");
+  const done = doneOf(more);
   if (done !== undefined) {
     queueMicrotask(() => {
       done(error);

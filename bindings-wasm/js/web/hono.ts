@@ -69,6 +69,7 @@ export function idempotent<C extends HonoContext>(
     }
   }
 
+  /** Ends the claim as the response says, or when the handler has written it itself. */
   async function settle(c: C, claim: Claim): Promise<void> {
     if (!c.finalized) {
       // The handler has returned nothing. Hono reports this, unless the middleware reads the missing response.
@@ -79,6 +80,16 @@ export function idempotent<C extends HonoContext>(
       void written(c).then(() => gate.leave(claim));
       return;
     }
+    try {
+      await store(c, claim);
+    } catch (error) {
+      withdraw(c, gate.replaced);
+      throw error;
+    }
+  }
+
+  /** Stores the response, and exchanges it for the one that the client gets. */
+  async function store(c: C, claim: Claim): Promise<void> {
     const { status, headers, body } = c.res;
     const length = announced(headers.get("content-length") ?? undefined);
     const fits = length === null || gate.fits(status, headers, length);
@@ -192,7 +203,8 @@ interface Outgoing {
 /** Sends another body, with the status and headers of a response. */
 function exchange(c: HonoContext, body: Uint8Array | ReadableStream, from: Response, notStored = false): void {
   const { status, statusText, headers } = from;
-  const other = made(body, { status, statusText, headers });
+  // A copy, because the headers of a response from `fetch` cannot change.
+  const other = made(body, { status, statusText, headers: new Headers(headers) });
   if (isBytes(body)) {
     // Servers send the length of a whole body, and a response with both headers is malformed.
     other.headers.delete("transfer-encoding");
@@ -200,6 +212,11 @@ function exchange(c: HonoContext, body: Uint8Array | ReadableStream, from: Respo
   if (notStored) {
     other.headers.set(STORED, "false");
   }
+  replace(c, other);
+}
+
+/** Sets another response. */
+function replace(c: HonoContext, other: Response): void {
   // Otherwise Hono would copy the headers of the present response.
   c.res = undefined;
   c.res = other;
@@ -223,12 +240,26 @@ function made(
   return response;
 }
 
+/**
+ * Takes back a response whose body has failed. Hono adds the headers of the present response to that of the error, and
+ * those that describe the body would be wrong there.
+ */
+function withdraw(c: HonoContext, names: readonly string[]): void {
+  replace(c, new Response(null, { headers: without(c.res.headers, names) }));
+}
+
+/** A copy of headers, without those of these names. */
+function without(headers: Headers, names: readonly string[]): Headers {
+  const others = new Headers(headers);
+  for (const name of names) {
+    others.delete(name);
+  }
+  return others;
+}
+
 /** A response of another attempt, with the headers of this one that are not stored. */
 function replaced(response: Response, names: readonly string[], { status, headers }: Reply): Response {
-  const all = new Headers(response.headers);
-  for (const name of names) {
-    all.delete(name);
-  }
+  const all = without(response.headers, names);
   for (const [name, value] of headers) {
     all.append(name, value);
   }

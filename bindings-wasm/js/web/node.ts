@@ -15,6 +15,8 @@ export interface NodeRequest {
   readonly complete?: boolean;
   readonly readableDidRead: boolean;
   readonly readableLength: number;
+  /** null while nothing reads the request. */
+  readonly readableFlowing: boolean | null;
   readonly destroyed: boolean;
   readonly socket: NodeSocket;
   /** HTTP/2's stream of the request. */
@@ -42,6 +44,7 @@ export type Listener = (...parameters: unknown[]) => void;
 /** The members of an `http.ServerResponse` that this package uses. */
 export interface NodeResponse {
   statusCode: number;
+  statusMessage: string;
   destroyed: boolean;
   readonly socket?: NodeSocket | null;
   destroy(error?: unknown): unknown;
@@ -57,6 +60,30 @@ export interface NodeResponse {
 export function headerOf(request: Pick<NodeRequest, "headers">, name: string): string | undefined {
   const value = request.headers[name];
   return Array.isArray(value) ? value.join(", ") : value;
+}
+
+/** An error of Node.js. */
+export function nodeError<E extends Error>(error: E, code: string): E & { readonly code: string } {
+  return Object.assign(error, { code });
+}
+
+/** The characters that Node.js does not send in the first line of a response. */
+const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/;
+
+/**
+ * The status of a response as Node.js sends it: a whole number, also if the program has set a text. Throws as Node.js
+ * does for a status or a `statusMessage` that cannot be sent.
+ */
+export function statusOf(response: Pick<NodeResponse, "statusCode" | "statusMessage">): number {
+  const { statusCode, statusMessage } = response as { statusCode: number; statusMessage: string | undefined };
+  const status = statusCode | 0;
+  if (status < 100 || status > 999) {
+    throw nodeError(new RangeError(`Invalid status code: ${statusCode}`), "ERR_HTTP_INVALID_STATUS_CODE");
+  }
+  if (UNSENDABLE.test(statusMessage ?? "")) {
+    throw nodeError(new TypeError("Invalid character in statusMessage"), "ERR_INVALID_CHAR");
+  }
+  return status;
 }
 
 /**
@@ -77,12 +104,24 @@ function hasBody(request: NodeRequest): boolean {
 }
 
 /**
+ * Discards a body that nothing reads, when the response has finished. Node.js does so itself only for a request that
+ * nothing has read. Otherwise the request would never end, and its body would stay in memory as long as the connection.
+ */
+function discardUnread(request: NodeRequest, response: NodeResponse): void {
+  response.on("finish", () => {
+    if (request.readableFlowing === null) {
+      request.resume();
+    }
+  });
+}
+
+/**
  * Reads a request's body, and puts it back, so that body parsers can read it again. Returns null if it is longer than
  * `most` bytes.
  *
  * @throws ConfigError if the body has been read already; the request's error, if the client hangs up before its end.
  */
-export async function peek(request: NodeRequest, most: number): Promise<Uint8Array | null> {
+export async function peek(request: NodeRequest, response: NodeResponse, most: number): Promise<Uint8Array | null> {
   if (Number(headerOf(request, "content-length") ?? 0) > most) {
     return null;
   }
@@ -101,6 +140,7 @@ export async function peek(request: NodeRequest, most: number): Promise<Uint8Arr
     // There is nothing left to read but the end.
     return new Uint8Array();
   }
+  discardUnread(request, response);
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let size = 0;

@@ -36,6 +36,11 @@ export class Order {
     this.#path = path;
   }
 
+  /** The address to which it is sent. */
+  get url(): string {
+    return `http://127.0.0.1:${this.#port}${this.#path}`;
+  }
+
   #headers(body: string) {
     return {
       "Host": "localhost",

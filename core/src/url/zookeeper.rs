@@ -1,7 +1,7 @@
 //! `zk://HOST:PORT,HOST:PORT/PREFIX?session_timeout=MS`.
 
 use alloc::vec::Vec;
-use core::{ops::RangeInclusive, time::Duration};
+use core::ops::RangeInclusive;
 
 use super::{
     Address, DEFAULT_SESSION_TIMEOUT,
@@ -11,11 +11,12 @@ use super::{
 use crate::{
     ConfigError,
     text::{self, decimal},
+    time::micros,
 };
 
 const PORT: u16 = 2181;
-/// The protocol has 32 bits for the milliseconds. libzookeeper multiplies them by two, and waits for a share of them.
-const SESSION_TIMEOUTS: RangeInclusive<Duration> = Duration::from_millis(10)..=Duration::from_secs(864_000);
+/// In microseconds. The protocol has 32 bits for the milliseconds, and libzookeeper multiplies them by two.
+const SESSION_TIMEOUTS: RangeInclusive<u64> = 10_000..=864_000_000_000;
 const FORM: &str = "zk://HOST:PORT/PREFIX";
 
 pub(super) fn address(rest: &str) -> Result<Address, ConfigError> {
@@ -32,8 +33,8 @@ pub(super) fn address(rest: &str) -> Result<Address, ConfigError> {
     }
     let timeout = session_timeout(parts.options, "zk://", |why| parts.invalid(why))?;
     let session_timeout = timeout.unwrap_or(DEFAULT_SESSION_TIMEOUT);
-    if !SESSION_TIMEOUTS.contains(&session_timeout) {
-        return Err(parts.invalid("session_timeout is out of range: use 10 to 864000000 ms (10 days)"));
+    if !SESSION_TIMEOUTS.contains(&micros(session_timeout)) {
+        return Err(parts.invalid("session_timeout has a range of 10 to 864000000 ms (10 days)"));
     }
     Ok(Address::ZooKeeper {
         hosts,

@@ -9,10 +9,9 @@ import type { RedisAddress } from "../../hub/addresses.js";
 import type { RedisValue } from "../../hub/hub.js";
 import type { Argument } from "../../hub/arguments.js";
 import { isError } from "../../realms.js";
+import { type Emitter, type Listener, onEvent } from "../events.js";
 import { type Classified, type Library, type Progress, type Session, Unsent, binary, bytes } from "./library.js";
 import { ONCE, Sentinels, type Watched } from "./sentinels.js";
-
-type Listener = (...event: unknown[]) => void;
 
 /** The members of its socket that the driver uses. */
 interface Stream {
@@ -28,7 +27,7 @@ interface Condition {
 }
 
 /** The members of a client of ioredis that the driver uses. */
-export interface IoRedis extends Watched {
+export interface IoRedis extends Watched, Emitter {
   readonly status: string;
   readonly isCluster?: boolean;
   /** Of the present connection; null before the first one. */
@@ -45,8 +44,6 @@ export interface IoRedis extends Watched {
   evalshaBuffer(sha: string | Buffer, keys: string, ...parameters: (string | Buffer)[]): Promise<unknown>;
   subscribe(...channels: (string | Buffer)[]): Promise<unknown>;
   unsubscribe(...channels: (string | Buffer)[]): Promise<unknown>;
-  on(event: string | symbol, listener: Listener): unknown;
-  off(event: string | symbol, listener: Listener): unknown;
 }
 
 /** Whether an object is a client of ioredis, by its properties. */
@@ -158,10 +155,16 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
       };
       // A client that notices a failover leaves the old server, which may still reply.
       const follows = given?.options?.failoverDetector === true;
+      const cancels: (() => void)[] = [];
+      const listen = (events: Readonly<Record<string, Listener>>) => {
+        if (given !== undefined) {
+          cancels.push(...Object.entries(events).map(([event, call]) => onEvent(given, event, call)));
+        }
+      };
       const forget = () => {
-        given?.off("end", leave);
-        given?.off("select", moved);
-        given?.off("close", leave);
+        for (const cancel of cancels.splice(0)) {
+          cancel();
+        }
       };
       client.on("end", () => {
         forget();
@@ -183,11 +186,7 @@ export function library(make: (overrides: object) => IoRedis, given?: IoRedis): 
           throw closed();
         }
         opened = true;
-        given?.on("end", leave);
-        given?.on("select", moved);
-        if (follows) {
-          given.on("close", leave);
-        }
+        listen({ end: leave, select: moved, ...(follows && { close: leave }) });
         moved();
         return session(client, handlers, () => {
           opened = false;

@@ -8,6 +8,7 @@ import type { RedisAddress } from "../../hub/addresses.js";
 import type { RedisValue } from "../../hub/hub.js";
 import type { Argument } from "../../hub/arguments.js";
 import { isError } from "../../realms.js";
+import { type Emitter, type Listener, onEvent } from "../events.js";
 import {
   type Borrowed,
   type Classified,
@@ -21,10 +22,9 @@ import {
 } from "./library.js";
 
 type Parameters = readonly (string | Buffer)[];
-type Listener = (...event: unknown[]) => void;
 
 /** The members of a client of node-redis that the driver uses. */
-export interface NodeRedis {
+export interface NodeRedis extends Emitter {
   readonly isOpen: boolean;
   readonly isReady: boolean;
   readonly options?: { readonly socket?: object | undefined } | undefined;
@@ -35,8 +35,6 @@ export interface NodeRedis {
   sendCommand(parameters: Parameters, options?: object): Promise<unknown>;
   subscribe(channel: string | Buffer, listener: () => void, bufferMode?: boolean): Promise<void>;
   unsubscribe(channel: string | Buffer): Promise<void>;
-  on(event: string | symbol, listener: Listener): unknown;
-  off(event: string | symbol, listener: Listener): unknown;
 }
 
 /** Whether an object is a client of node-redis, by its properties. */
@@ -176,8 +174,7 @@ export function borrow(client: NodeRedis): Borrowed {
     last = null;
   };
   // This listener only watches. Whether the errors are handled is up to the program.
-  client.on(errorMonitor, remember);
-  client.on("ready", forget);
+  const cancels = [onEvent(client, errorMonitor, remember), onEvent(client, "ready", forget)];
   return {
     get ready() {
       return client.isReady;
@@ -193,8 +190,9 @@ export function borrow(client: NodeRedis): Borrowed {
     },
     call: (parameters) => call(client, parameters),
     end() {
-      client.off(errorMonitor, remember);
-      client.off("ready", forget);
+      for (const cancel of cancels) {
+        cancel();
+      }
     },
   };
 }

@@ -13,6 +13,7 @@ import type { Failure } from "../../hub/hub.js";
 import type { NodeCommand } from "../../hub/outputs.js";
 import { isError } from "../../realms.js";
 import type { Acl } from "../acl.js";
+import { onEvent } from "../events.js";
 import { guard } from "./input.js";
 import { type Callback, type Manager, type Packet, type Response, STATE, type ZkClient } from "./library.js";
 import { Reasons } from "./reasons.js";
@@ -62,9 +63,11 @@ export class Session {
   readonly #reasons: Reasons;
   readonly #acl: readonly Acl[];
   readonly #listener: Listener;
-  readonly #onState = (state: number) => {
-    this.#safely(() => this.#changed(state));
+  readonly #onState = (state: unknown) => {
+    this.#safely(() => this.#changed(state as number));
   };
+  /** Removes the listener for the client's states. */
+  readonly #unwatch: () => void;
   /** The requests in flight, with the session in which they were sent. */
   readonly #sent = new Map<Request, bigint>();
   readonly #watches: Watches;
@@ -97,7 +100,7 @@ export class Session {
       this.#lastReceived = now();
     };
     this.#unguard = guard(this.#manager, { received, unreadable: (error) => this.#unreadable(error) });
-    this.#manager.on("state", this.#onState);
+    this.#unwatch = onEvent(this.#manager, "state", this.#onState);
     if (own) {
       this.#tame();
       client.connect();
@@ -158,8 +161,7 @@ export class Session {
     this.#up = false;
     clearInterval(this.#watchdog);
     this.flush();
-    const manager = this.#manager;
-    manager.removeListener("state", this.#onState);
+    this.#unwatch();
     this.#watches.clear();
     if (this.#own) {
       await this.#end(Math.min(within, CLOSE_WITHIN));
