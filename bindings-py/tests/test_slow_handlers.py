@@ -11,7 +11,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 from conftest import AsyncConnect, Connect
-from fencepost._engine.reports import observe
+from fencepost._engine.observers import observe
 from support import LONG, Backend, RedisBackend, wait_until
 
 

@@ -21,7 +21,7 @@ attributes, because there may be any number of them.
 
 from __future__ import annotations
 
-from ._engine.reports import observe
+from ._engine.observers import observe
 from ._fencepost import __version__
 
 try:

@@ -11,7 +11,8 @@ use crate::{
     Error, Lost, Shown, clock,
     engine::{
         ContenderParams,
-        contender_state::{Answer, ContenderState, End, SharedState},
+        contender_state::{Answer, ContenderState, SharedState},
+        end::End,
         in_flight::InFlight,
     },
 };

@@ -3,12 +3,12 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fencepost_core::{
-    Cause, CommandId, Event, Found, Grant, Instant, Intent, Loss, Misuse, Refusal, Settings, claim::Record,
+    Cause, CommandId, Event, Grant, Instant, Intent, Loss, Misuse, Refusal, Settings, claim::Record,
 };
 use tokio::sync::Notify;
 
-use super::{command_errors::CommandErrors, trace::Trace};
-use crate::{DriverFailed, Error, Lost, Native, Refused, Shown};
+use super::{command_errors::CommandErrors, end::End, trace::Trace};
+use crate::{Error, Lost, Native, Refused, Shown};
 
 /// The arguments to open a contender.
 #[derive(Clone, Copy)]
@@ -72,30 +72,6 @@ pub(crate) struct ContenderState {
     pub(super) unwatched: bool,
     /// Few errors, because a machine has few commands in flight.
     errors: CommandErrors<8>,
-}
-
-/// How a contender has ended.
-#[derive(Clone, Debug)]
-pub(crate) enum End {
-    Released,
-    /// It was an inspection, which found these contenders.
-    Found(Vec<Found>),
-    /// It was a single step, which has stored a record.
-    Completed(Box<Record>),
-    /// The operation already had a result.
-    Replayed(Box<Record>),
-    /// It was a read of a record.
-    Looked(Option<Box<Record>>),
-    /// It was a sweep, which has deleted so many records.
-    Swept(u64),
-    Refused(Refused),
-    Lost(Lost),
-    /// The client library could not be used.
-    Failed(DriverFailed),
-    /// The client was closed during the acquire or the release.
-    Closed,
-    /// No task has taken the grant in time: the client has released it, and the task acquires again.
-    GivenBack,
 }
 
 /// The result of an end of a claim.

@@ -11,6 +11,7 @@ mod contender_ids;
 pub(crate) mod contender_state;
 mod delegated;
 pub(crate) mod driver;
+pub(crate) mod end;
 pub(crate) mod in_flight;
 mod inputs;
 pub(crate) mod runtime;

@@ -2,7 +2,7 @@
 
 use fencepost_core::Event;
 
-use super::contender_state::End;
+use super::end::End;
 use crate::{Lost, Refused, Shown};
 
 #[derive(Debug, Default)]

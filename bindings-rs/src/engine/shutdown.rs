@@ -6,7 +6,8 @@ use core::mem;
 use fencepost_core::{Loss, Refusal};
 
 use super::{
-    contender_state::{End, SharedState},
+    contender_state::SharedState,
+    end::End,
     inputs::Engine,
     state::{ABANDONED, Awaits},
 };

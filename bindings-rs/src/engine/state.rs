@@ -15,9 +15,10 @@ use futures_util::{
 use super::{
     command_errors::CommandErrors,
     contender_ids::ContenderIds,
-    contender_state::{ContenderState, End, SharedState},
+    contender_state::{ContenderState, SharedState},
     delegated::Delegations,
     driver::{CommandFuture, Completed, Driver},
+    end::End,
     unclaimed::Unclaimed,
 };
 use crate::{DriverFailed, Error, Native, Refused};

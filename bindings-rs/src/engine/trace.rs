@@ -16,7 +16,7 @@ use std::{
 use fencepost_core::{Event, Refusal};
 use tracing::{Span, debug, debug_span, info, warn};
 
-use super::contender_state::End;
+use super::end::End;
 use crate::{Lost, Refused, Shown};
 
 // The documentation of the crate lists these targets.

@@ -7,7 +7,7 @@ use core::{
     task::{Context, Poll},
 };
 
-use http::{Request, Response, request::Parts};
+use http::{Request, Response};
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -15,10 +15,9 @@ use super::{
     body::{Body, BodyError},
     gate::Entry,
     run::run,
-    settings::{IdempotencyLayerBuilder, Settings},
+    settings::Settings,
     stored::{FALSE, STORED},
 };
-use crate::Idempotency;
 
 /// Runs the covered requests of a service once for each key, and replays their responses. Clones share their settings.
 ///
@@ -40,21 +39,6 @@ use crate::Idempotency;
 pub struct IdempotencyLayer(Arc<Settings>);
 
 impl IdempotencyLayer {
-    /// Begins the settings of a layer.
-    ///
-    /// - `scope` returns the tenant or session to which a request's key belongs. Use authenticated data, because the
-    ///   layer replays a response before the handler's own checks. If it returns `None` or an empty text, the handler
-    ///   does not run, and the response is 500.
-    /// - `secret` is the key of the fingerprints, 16 bytes at least. Servers that replay each other's responses must
-    ///   have the same secret. The layer also accepts [`older_secrets`](IdempotencyLayerBuilder::older_secrets).
-    pub fn builder<T: Into<Option<String>>>(
-        operations: Idempotency,
-        scope: impl Fn(&Parts) -> T + Send + Sync + 'static,
-        secret: impl AsRef<[u8]>,
-    ) -> IdempotencyLayerBuilder {
-        IdempotencyLayerBuilder::new(operations, scope, secret.as_ref())
-    }
-
     pub(super) fn new(settings: Settings) -> Self {
         Self(Arc::new(settings))
     }

@@ -23,6 +23,7 @@
 
 mod answers;
 mod body;
+mod builder;
 mod form;
 mod gate;
 mod layer;
@@ -37,7 +38,7 @@ mod vectors;
 
 pub use answers::End;
 pub use body::Body;
+pub use builder::IdempotencyLayerBuilder;
 pub use form::record_key;
 pub use layer::{IdempotencyLayer, IdempotencyService};
-pub use settings::IdempotencyLayerBuilder;
 pub use tokens::{issue_token, token_field};

@@ -3,16 +3,13 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 
-import { type Action, MOST_ACTIONS, type Story, actionText } from "../story/actions.js";
+import { type Act, type Action, MOST_ACTIONS, type Story, actionText } from "../story/actions.js";
 import { play } from "../story/play.js";
 import { type Opened, START, addressOf, opened } from "./address.js";
 import { Locks } from "./locks.js";
 import { Messages } from "./messages.js";
 import { Shop } from "./shop.js";
 import { StoryControls, Stories } from "./story.js";
-
-/** Applies an action to the story. */
-export type Act = (action: Action) => void;
 
 export function App(): JSX.Element {
   const { story, problem } = useAddress();

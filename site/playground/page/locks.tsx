@@ -2,12 +2,11 @@
 
 import type { ComponentChildren, JSX } from "preact";
 
-import type { Story } from "../story/actions.js";
+import type { Act, Story } from "../story/actions.js";
 import type { Verb } from "../story/contender.js";
 import type { ContenderView, LockView } from "../story/lock.js";
 import type { Step, View } from "../story/play.js";
 import { LOCK_TITLES, counted, listed } from "../story/words.js";
-import type { Act } from "./app.js";
 
 const RULES: Readonly<Record<Story["kind"], string>> = {
   "lock":

@@ -2,9 +2,9 @@
 
 import type { JSX } from "preact";
 
+import type { Act } from "../story/actions.js";
 import { STOCK, type ShopView, pairs } from "../story/shop.js";
 import { counted } from "../story/words.js";
-import type { Act } from "./app.js";
 
 interface Props {
   shop: ShopView;

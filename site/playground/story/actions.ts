@@ -24,6 +24,9 @@ export type Action =
   | { readonly verb: "wait" }
   | { readonly verb: "check"; readonly on: boolean };
 
+/** Applies an action to the story. */
+export type Act = (action: Action) => void;
+
 export interface Story {
   readonly kind: Kind;
   /** Of a semaphore. */

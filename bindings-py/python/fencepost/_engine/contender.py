@@ -16,7 +16,7 @@ from .refusals import refusal
 from .wording import shown
 
 if TYPE_CHECKING:
-    from .reports import Observer
+    from .observers import Observer
 
 Wake = Callable[[], object]
 

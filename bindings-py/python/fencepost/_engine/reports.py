@@ -9,41 +9,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
 
 from ..hub._clock import now
+from . import observers
 from .contender import Contender, State
 from .log import driver_log, log
 from .reporter import Reporter
 from .wording import shown
-
-
-class Observer(Protocol):
-    """Measures clients. ``server`` is ``zookeeper``, ``redis`` or ``memory``; durations are in seconds."""
-
-    def waits(self, server: str) -> None:
-        """An acquire begins to wait."""
-
-    def decided(self, server: str, outcome: str, duration: float) -> None:
-        """An acquire has ended its wait. ``outcome`` is ``acquired``, the name of the refusal, or another
-        end.
-        """
-
-    def ended(self, server: str, outcome: str, duration: float) -> None:
-        """A grant has ended. ``outcome`` is ``released``, ``lost``, or the end of a claim."""
-
-    def lost(self, server: str, reason: str) -> None:
-        """A grant is lost."""
-
-
-observer: Observer | None = None
-"""The observer that measures all clients of this process."""
-
-
-def observe(by: Observer | None) -> None:
-    """From now on, this observer measures each new acquire."""
-    global observer
-    observer = by
 
 
 class Reports:
@@ -58,8 +30,9 @@ class Reports:
     def begins(self, contender: Contender, time: int) -> None:
         """An acquire begins."""
         contender.since = time
-        if observer is not None and self._reporter.offer(partial(observer.waits, self._server)):
-            contender.observer = observer
+        by = observers.observer
+        if by is not None and self._reporter.offer(partial(by.waits, self._server)):
+            contender.observer = by
         self._log(logging.DEBUG, "%s: waits", contender.label)
 
     def changed(self, contender: Contender) -> None:

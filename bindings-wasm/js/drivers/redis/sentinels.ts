@@ -5,7 +5,7 @@
  * @module
  */
 
-import type { IoRedis } from "./ioredis.js";
+import type { Emitter } from "../events.js";
 
 /** The members of a client of ioredis that concern sentinels. */
 export interface Watched {
@@ -59,7 +59,7 @@ export class Sentinels {
   }
 
   /** Counts the sentinels that fail. */
-  watch(client: IoRedis): IoRedis {
+  watch<C extends Emitter>(client: C): C {
     client.on("sentinelError", () => {
       this.#failed += 1;
     });

@@ -27,6 +27,7 @@
 //! If a request gets no reply, the machine reads again. It has nothing to clean up, and any number of sweeps may run at
 //! the same time.
 
+mod answers;
 mod flight;
 #[cfg(feature = "states")]
 mod states;
@@ -48,7 +49,8 @@ use super::{
     flight::Written,
     settings::SweepSettings,
 };
-use flight::{Answers, Flight};
+use answers::Answers;
+use flight::Flight;
 use walk::Walk;
 
 /// A machine that deletes the nodes of a scope that no request needs any more.

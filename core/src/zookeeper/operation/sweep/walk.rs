@@ -7,7 +7,7 @@ use crate::claim::ServerTime;
 
 use super::{
     super::super::{path::child_of, wire::Write},
-    flight::{Answers, Fate, Found},
+    answers::{Answers, Fate, Found},
 };
 
 /// How many nodes the sweep reads at the same time. A record takes two requests.
