@@ -48,8 +48,8 @@ def test_answers_are_read(said: Saying) -> None:
         ("nonsense", "which is not JSON"),
         ("5", "which is not an array"),
         ("[1]", "1 times to 'cycle 2'"),
-        ("[1, 2.5]", "no whole numbers"),
-        ('[1, "2"]', "no whole numbers"),
+        ("[1, 2.5]", "not whole numbers"),
+        ('[1, "2"]', "not whole numbers"),
     ],
 )
 def test_wrong_answers_are_errors(said: Saying, answer: str, complaint: str) -> None:

@@ -18,10 +18,12 @@ mod exports;
 mod family;
 mod hub;
 mod output;
+#[cfg(feature = "redis")]
 mod redis;
 mod reply;
 #[cfg(target_family = "wasm")]
 mod runtime;
 mod scope;
 mod settings;
+#[cfg(not(feature = "redis"))]
 mod zookeeper;

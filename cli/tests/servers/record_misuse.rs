@@ -127,7 +127,7 @@ fn what_makes_no_sense_is_refused() {
             ],
             "twice",
         ),
-        (&["--url", &redis, "demo"], "`demo` takes it behind its name"),
+        (&["--url", &redis, "demo"], "write it after `demo`"),
         (
             &["--url", "memory:", "record", "look", "payments", "k"],
             "no other process",

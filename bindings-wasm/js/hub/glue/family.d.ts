@@ -48,12 +48,6 @@ export function optionType(name: string): number;
 /** Returns whether the text is an address: `addresses.ts` then has it, otherwise `errors.ts` has the error. */
 export function parseAddress(url: string): boolean;
 
-/** How long a driver waits for the reply to the handshake, in whole milliseconds. */
-export function handshakeTimeout(sessionTimeout: number, failures: number): number;
-
-/** Whether an error of a Redis server means that the server is a replica. */
-export function isFromReplica(error: string): boolean;
-
 /** A method that fails returns false (or 0); `errors.ts` then has the error. */
 export class RawHub {
   constructor(family: string, seed: number);

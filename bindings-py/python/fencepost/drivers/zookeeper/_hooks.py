@@ -143,7 +143,7 @@ class Hooks:
                 hooks._install()
                 setattr(client, _HOOKS, hooks)
             hooks._listeners = [*hooks._listeners, listener]
-        if client._connection._connection_routine is threading.current_thread():
+        if _is_kazoos(threading.current_thread(), client._connection):
             serve()  # The program makes the client in a listener.
         return hooks
 
@@ -339,6 +339,14 @@ def _unresolved(hosts: Any) -> OSError | None:
         except OSError as error:
             return error
     return None
+
+
+def _is_kazoos(thread: threading.Thread, connection: Any) -> bool:
+    """Whether a thread is the connection's own. Kazoo stores this thread a little after its start, when its
+    first listener may already run.
+    """
+    started_with = getattr(thread, "_target", None)
+    return thread is connection._connection_routine or started_with == connection.zk_loop
 
 
 __all__ = ["Hooks", "KazooClient", "Listener", "check_client"]

@@ -88,13 +88,10 @@ impl Exchange {
     /// The server refuses the write: a right is missing, or a quota is full. A leave can still end its lease, as the end
     /// of the session would.
     fn refused(&mut self, reason: Refusal, cause: Cause, wire: &mut Wire<'_>) -> Progress {
-        if self.request.step != Step::Leave {
+        if self.unwritable || self.request.step != Step::Leave {
             return Progress::Refused(reason, cause);
         }
-        if let Some((first, cause)) = self.unwritable.take() {
-            return Progress::Refused(first, cause);
-        }
-        self.unwritable = Some((reason, cause));
+        self.unwritable = true;
         self.go(wire)
     }
 

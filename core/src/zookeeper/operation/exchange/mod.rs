@@ -59,8 +59,8 @@ pub(super) struct Exchange {
     parents: bool,
     parents_made: u32,
     conflicts: u32,
-    /// Why the server does not write the record. A leave then only deletes its lease.
-    unwritable: Option<(Refusal, Cause)>,
+    /// Whether the server does not write the record. A leave then only deletes its lease.
+    unwritable: bool,
 }
 
 /// The progress of a request.
@@ -94,7 +94,7 @@ impl Exchange {
             parents: false,
             parents_made: 0,
             conflicts: 0,
-            unwritable: None,
+            unwritable: false,
         }
     }
 
@@ -231,7 +231,7 @@ impl Exchange {
         if writes.is_empty() {
             return self.answer(decision.answer, wire);
         }
-        if self.unwritable.is_some() {
+        if self.unwritable {
             writes = writes::end_lease(wire.paths, &self.request.attempt);
         }
         let record = match decision.record {
