@@ -83,7 +83,9 @@ class Tasks(Worker):
         self.send(f"run {round(seconds * 1000)}")
         answer = self._numbers(self.receive(seconds + LIMIT))
         if len(answer) != 3 or min(answer) < 1:
-            raise self._complaint(f"answered {answer!r}, which is not a number of cycles, a time and a processor time")
+            raise self._complaint(
+                f"answered {answer!r}, which is not a number of cycles, a time and a processor time"
+            )
         return Run(*answer)
 
     def memory(self) -> int:

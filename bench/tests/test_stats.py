@@ -22,7 +22,7 @@ def test_percentiles_lie_between_their_neighbours() -> None:
 def test_nothing_has_no_percentile() -> None:
     with pytest.raises(ValueError, match="no values"):
         median([])
-    with pytest.raises(ValueError, match="no share"):
+    with pytest.raises(ValueError, match="not a share"):
         percentile([1], 99)
 
 

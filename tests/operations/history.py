@@ -54,10 +54,13 @@ class History:
 
 
 def read(log: Path) -> tuple[dict[str, list[Effect]], dict[str, list[str]]]:
-    """The effects and the answers of a file, by their keys."""
+    """The effects and the answers of a file, by their keys. A worker may still be writing the last line, so a
+    line without its end does not count.
+    """
     effects: dict[str, list[Effect]] = defaultdict(list)
     answers: dict[str, list[str]] = defaultdict(list)
-    for line in log.read_text().splitlines():
+    text = log.read_text()
+    for line in text[: text.rfind("\n") + 1].splitlines():
         match line.split():
             case ["effect", key, fence, takeovers]:
                 effects[key].append(Effect(int(fence), int(takeovers)))
