@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import json
+import logging
 import os
 import re
 import shutil
@@ -105,6 +106,19 @@ class Interrupted:
         if self._kept is not None:
             self._kept.append(error)
         return True
+
+
+@contextmanager
+def logging_to(handler: logging.Handler) -> Iterator[None]:
+    """Passes all records of the package to a handler."""
+    logger = logging.getLogger("fencepost")
+    logger.addHandler(handler)
+    logger.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        logger.setLevel(logging.NOTSET)
+        logger.removeHandler(handler)
 
 
 def in_finalizer(frame: FrameType | None) -> bool:

@@ -66,19 +66,11 @@ async def test_the_lock_is_deleted(server: Backend, aconnect: AsyncConnect) -> N
     assert second.fence > grant.fence
 
 
-async def test_a_grant_that_is_lost_before_its_block(backend: Backend, aconnect: AsyncConnect) -> None:
-    grant = await aconnect(backend.url).lock(backend.name(), max_hold=0.1).acquire(timeout=LONG)
-    assert grant is not None
-    await grant.lost.wait()
-    ran = False
-    with pytest.raises(fencepost.LockLost):
-        async with grant:
-            ran = True
-    assert not ran
-
-
-async def test_a_block_that_keeps_a_lost_grant_runs(backend: Backend, aconnect: AsyncConnect) -> None:
-    lock = aconnect(backend.url).lock(backend.name(), max_hold=0.1, on_lost="keep")
+@pytest.mark.parametrize("on_lost", ["cancel", "keep"])
+async def test_a_grant_that_is_lost_before_its_block(
+    backend: Backend, aconnect: AsyncConnect, on_lost: fencepost.asyncio.OnLost
+) -> None:
+    lock = aconnect(backend.url).lock(backend.name(), max_hold=0.1, on_lost=on_lost)
     grant = await lock.acquire(timeout=LONG)
     assert grant is not None
     await grant.lost.wait()
@@ -86,7 +78,7 @@ async def test_a_block_that_keeps_a_lost_grant_runs(backend: Backend, aconnect: 
     with pytest.raises(fencepost.LockLost):
         async with grant:
             ran = True
-    assert ran
+    assert ran == (on_lost == "keep")
 
 
 async def test_the_session_expires(

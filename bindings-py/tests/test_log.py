@@ -12,7 +12,7 @@ import fencepost
 import fencepost.asyncio
 import pytest
 from conftest import Connect
-from support import BRIEF, Backend, Control, RedisBackend, options, wait_until, with_session
+from support import BRIEF, Backend, Control, RedisBackend, logging_to, options, wait_until, with_session
 
 
 class Records(logging.Handler):
@@ -53,12 +53,9 @@ class Records(logging.Handler):
 @pytest.fixture
 def records() -> Iterator[Records]:
     """All records of the package."""
-    logger, records = logging.getLogger("fencepost"), Records()
-    logger.addHandler(records)
-    logger.setLevel(logging.DEBUG)
-    yield records
-    logger.setLevel(logging.NOTSET)
-    logger.removeHandler(records)
+    records = Records()
+    with logging_to(records):
+        yield records
 
 
 def test_acquires_and_grants(backend: Backend, connect: Connect, records: Records) -> None:

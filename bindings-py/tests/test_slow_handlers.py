@@ -12,7 +12,7 @@ import fencepost.asyncio
 import pytest
 from conftest import AsyncConnect, Connect
 from fencepost._engine.observers import observe
-from support import LONG, Backend, RedisBackend, wait_until
+from support import LONG, Backend, RedisBackend, logging_to, wait_until
 
 
 class Stuck(logging.Handler):
@@ -40,13 +40,10 @@ class Stuck(logging.Handler):
 @pytest.fixture
 def stuck() -> Iterator[Stuck]:
     """A handler that is stuck, for all records."""
-    logger, handler = logging.getLogger("fencepost"), Stuck()
-    logger.addHandler(handler)
-    logger.setLevel(logging.DEBUG)
-    yield handler
-    handler.may_return.set()
-    logger.setLevel(logging.NOTSET)
-    logger.removeHandler(handler)
+    handler = Stuck()
+    with logging_to(handler):
+        yield handler
+        handler.may_return.set()
 
 
 @pytest.fixture
@@ -62,7 +59,7 @@ def held(client: fencepost.Client, name: str, **options: Any) -> fencepost.Grant
     return grant
 
 
-def test_a_loss_is_told_at_once(backend: Backend, connect: Connect, stuck: Stuck) -> None:
+def test_a_loss_is_reported_at_once(backend: Backend, connect: Connect, stuck: Stuck) -> None:
     client = connect(backend.url)
     grant = held(client, backend.name(), max_hold=0.2)
     assert stuck.entered.wait(LONG)
@@ -190,7 +187,7 @@ class Calls(logging.Handler):
         self._call()
 
 
-async def test_a_loop_tells_of_a_loss_before_it_logs_it(backend: Backend, aconnect: AsyncConnect) -> None:
+async def test_a_loop_notifies_of_a_loss_before_it_logs_it(backend: Backend, aconnect: AsyncConnect) -> None:
     grant = await aconnect(backend.url).lock(backend.name(), max_hold=0.2).acquire(timeout=LONG)
     assert grant is not None
     lost, seen = grant.lost, []

@@ -219,7 +219,7 @@ eachExpress("connections", (servers) => {
     socket.destroy();
   });
 
-  it("ends a request whose body nobody reads", async () => {
+  it("ends a request whose body no code reads", async () => {
     let closes = 0;
     const { order } = await servers.serving((_request, response) => void response.end("done"), {
       before: [

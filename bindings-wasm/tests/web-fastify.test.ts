@@ -138,7 +138,7 @@ describe("Fastify", { concurrency: false }, () => {
     }
   });
 
-  it("ends a request whose body nobody reads", async () => {
+  it("ends a request whose body no code reads", async () => {
     const ended = new Moment();
     app.addHook("onRequest", ({ raw }) => {
       raw.on("close", ended.happen);

@@ -1,9 +1,9 @@
 //! Maps and sets as sorted ring buffers.
 //!
-//! The hub's keys and ids increase, so new entries go to the end, and the oldest ones are removed from the front: both
-//! are cheap in a ring. Only timers are inserted in the middle: with ten thousand machines, an insertion moves at most
-//! fifty kilobytes, which takes some microseconds. Each use of a B-tree would add two kilobytes (compressed) to the
-//! WebAssembly module. All of them together would be a third of its size.
+//! Most of them are small. The largest one has the timers of all machines: with ten thousand machines, an insertion
+//! moves at most fifty kilobytes, which takes some microseconds. Each use of a B-tree would add two kilobytes
+//! (compressed) to the WebAssembly module. All of them together would be a third of its size. The hub finds its
+//! machines and commands by their numbers: see `numbered.rs`.
 
 use alloc::collections::VecDeque;
 use core::borrow::Borrow;
@@ -172,12 +172,6 @@ impl<T: Ord> SortedSet<T> {
         self.0.keys().next()
     }
 
-    /// The smallest item that is not less than this one.
-    #[must_use]
-    pub fn first_from(&self, item: &T) -> Option<&T> {
-        self.0.iter_from(item).next().map(|(item, ())| item)
-    }
-
     /// All items, in order.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.keys()
@@ -220,9 +214,5 @@ mod tests {
         assert_eq!(set.iter().copied().collect::<Vec<_>>(), [1, 2, 3]);
         assert!(set.remove(&1) && !set.remove(&1));
         assert_eq!(set.first(), Some(&2));
-        assert_eq!(
-            [0, 3, 4].map(|item| set.first_from(&item).copied()),
-            [Some(2), Some(3), None]
-        );
     }
 }

@@ -15,8 +15,8 @@ use super::{
 };
 
 /// How often, and in which intervals, fencepost extends a lease of which too little is left. On ZooKeeper, an extension
-/// only requests a confirmation of the session, which may prove no more than the last one. All this takes a few
-/// seconds: fencepost holds the lock meanwhile.
+/// only requests a confirmation of the session, which may prove no more than the last one. fencepost holds the lock
+/// during these attempts, so it gives up after a few seconds.
 const MOST_EXTENSIONS: u32 = 15;
 const BETWEEN_EXTENSIONS: Duration = Duration::from_millis(200);
 

@@ -85,7 +85,7 @@ impl Server {
     }
 
     async fn dial(&self) -> Result<TcpStream, RedisError> {
-        let addresses = addresses(&self.host, self.port).await?;
+        let addresses = look_up(&self.host, self.port).await?;
         let stream = TcpStream::connect(addresses.as_slice()).await?;
         stream.set_nodelay(true)?;
         Ok(stream)
@@ -104,19 +104,19 @@ impl Server {
 }
 
 /// The addresses of a host. tokio's own look-up of a name panics if no thread can be started.
-async fn addresses(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+async fn look_up(host: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
     if let Ok(address) = host.parse::<IpAddr>() {
         return Ok(vec![(address, port).into()]);
     }
     let (found, addresses) = oneshot::channel();
     let name = host.to_owned();
-    let look_up = move || {
+    let work = move || {
         let all = (name.as_str(), port).to_socket_addrs();
-        let _nobody_waits = found.send(all.map(Vec::from_iter));
+        let _abandoned = found.send(all.map(Vec::from_iter));
     };
     std::thread::Builder::new()
         .name("fencepost-lookup".into())
-        .spawn(look_up)?;
+        .spawn(work)?;
     addresses
         .await
         .unwrap_or_else(|_panicked| Err(io::Error::other("the look-up of the host's name has failed")))

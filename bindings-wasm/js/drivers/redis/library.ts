@@ -88,12 +88,9 @@ export class Unsent extends Error {
 /** Errors with which a server refuses a client before it accepts commands. It replies to every command with them. */
 const REFUSALS = ["WRONGPASS", "NOAUTH", "NOPERM", "DENIED", "ERR"];
 
-/** The error of a server that has no connection left. It may have one later, so this is not a refusal. */
-const FULL = "max number of clients";
-
 /** Whether the server refuses the connection itself with this error. */
 export function isRefusal(error: Error): boolean {
-  return !error.message.includes(FULL) && REFUSALS.some((code) => error.message.startsWith(`${code} `));
+  return REFUSALS.some((code) => error.message.startsWith(`${code} `));
 }
 
 /** The errors of Node for certificates, with OpenSSL's names and its own, and for servers without TLS. */

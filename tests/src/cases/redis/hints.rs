@@ -104,13 +104,7 @@ fn hint_twice(story: &mut Recorder) {
 fn subscription_gone(story: &mut Recorder) {
     wait(story);
     let first = story.last_id("subscribe");
-    story.gone().returns(&[]).waits_for(Some("poll"));
-    story
-        .timeout()
-        .returns(&["call"])
-        .held_for(5000)
-        .returns(&["subscribe"]);
-    story.subscribed().returns(&["call"]).held_for(5000).returns(&[]);
+    subscribe_again(story);
     story
         .input(crate::transcript::Input::Gone { id: first })
         .returns(&[]);
@@ -119,6 +113,17 @@ fn subscription_gone(story: &mut Recorder) {
         .returns(&["call"])
         .granted(FENCE)
         .returns(&["acquired"]);
+}
+
+/// The subscription ends. The waiter polls after a delay, and subscribes again.
+fn subscribe_again(story: &mut Recorder) {
+    story.gone().returns(&[]).waits_for(Some("poll"));
+    story
+        .timeout()
+        .returns(&["call"])
+        .held_for(5000)
+        .returns(&["subscribe"]);
+    story.subscribed().returns(&["call"]).held_for(5000).returns(&[]);
 }
 
 fn subscription_gone_while_asking(story: &mut Recorder) {
@@ -135,13 +140,7 @@ fn subscription_gone_while_asking(story: &mut Recorder) {
 fn subscriptions_end_at_once(story: &mut Recorder) {
     wait(story);
     for _ in 0..4 {
-        story.gone().returns(&[]).waits_for(Some("poll"));
-        story
-            .timeout()
-            .returns(&["call"])
-            .held_for(5000)
-            .returns(&["subscribe"]);
-        story.subscribed().returns(&["call"]).held_for(5000).returns(&[]);
+        subscribe_again(story);
     }
 }
 
