@@ -1,8 +1,9 @@
 // Operations: an acquire claims a new key, a release completes it. With fencepost, or the same requests with the client
 // libraries alone.
 
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 import { ioredis, nodeRedis, zookeeper } from "./libraries.mjs";
@@ -50,10 +51,8 @@ export async function operations(address, scope, onIoredis) {
   };
 }
 
-const script = (...parts) =>
-  parts
-    .map((part) => readFileSync(new URL(`../../core/src/redis/scripts/claim/${part}.lua`, import.meta.url), "utf8"))
-    .join("");
+const SCRIPTS = fileURLToPath(new URL("../scripts.py", import.meta.url));
+const script = (name) => execFileSync("python3", [SCRIPTS, name], { encoding: "utf8" });
 
 /** fencepost's scripts by EVALSHA, over node-redis. */
 export async function rawNodeRedis(address, scope) {
@@ -80,7 +79,7 @@ export async function rawIoredis(address, scope) {
 }
 
 async function rawOn(load, run, close, scope) {
-  const texts = [script("record", "claiming", "claim"), script("record", "complete")];
+  const texts = [script("Claim"), script("Complete")];
   for (const text of texts) await load(text);
   const [claim, complete] = texts.map((text) => createHash("sha1").update(text).digest("hex"));
   const next = keys();
@@ -107,7 +106,7 @@ const attemptOf = (number) => `${process.pid.toString(16).padStart(16, "0")}${nu
 
 /** A cycle that fails must not count as a fast one. */
 function check(answer, wanted) {
-  if (answer[0] !== wanted) throw new Error(`a script answered ${answer}`);
+  if (!answer.startsWith(wanted)) throw new Error(`a script answered ${answer}`);
 }
 
 /** node-zookeeper-client alone: a transaction and a read in one flight; a transaction. The directories exist. */

@@ -106,24 +106,14 @@ static uint64_t begin(fencepost_hub *hub, fencepost_settings *settings, uint64_t
     return CHECK(output.kind == FENCEPOST_OUTPUT_KIND_COMMAND) ? output.command->id : 0;
 }
 
-/* Reports the server's reply: texts, ended by NULL, and then some bytes. Returns the next event. */
-static const fencepost_event *
-answer(fencepost_hub *hub, uint64_t id, const char *const *texts, const uint8_t *bytes, size_t size) {
+/* Reports the server's reply. Returns the next event. */
+static const fencepost_event *answer(fencepost_hub *hub, uint64_t id, const void *bytes, size_t size) {
     static fencepost_output output;
-    fencepost_reply items[24], reply = {0};
+    fencepost_reply reply = {0};
 
-    memset(items, 0, sizeof items);
-    for (; texts[reply.item_count] != NULL; reply.item_count++) {
-        items[reply.item_count].kind = FENCEPOST_REPLY_KIND_BYTES;
-        items[reply.item_count].bytes = view_of(texts[reply.item_count]);
-    }
-    if (bytes != NULL) {
-        items[reply.item_count].kind = FENCEPOST_REPLY_KIND_BYTES;
-        items[reply.item_count].bytes.data = bytes;
-        items[reply.item_count++].bytes.size = size;
-    }
-    reply.kind = FENCEPOST_REPLY_KIND_ARRAY;
-    reply.items = items;
+    reply.kind = FENCEPOST_REPLY_KIND_BYTES;
+    reply.bytes.data = bytes;
+    reply.bytes.size = size;
     CHECK_RESULT(fencepost_hub_reply(hub, 2, id, &reply), FENCEPOST_OK);
     output.size = sizeof output;
     CHECK_RESULT(fencepost_hub_poll_output(hub, FENCEPOST_ALL, &output), FENCEPOST_OK);
@@ -131,9 +121,8 @@ answer(fencepost_hub *hub, uint64_t id, const char *const *texts, const uint8_t 
 }
 
 static void results_are_any_bytes(void) {
-    static const char *const claimed[] = {"claimed", "1790000000000001", "2", NULL};
-    static const char *const looked[] = {"looked", NULL};
-    static const char head[] = "fencepost-record:1\n"
+    static const char claimed[] = "claimed 1790000000000001 2";
+    static const char head[] = "looked fencepost-record:1\n"
                                "state:4:done\n"
                                "attempt:34:6f74686572206f6e6520697320686572-1\n"
                                "fence:1:7\n"
@@ -156,7 +145,7 @@ static void results_are_any_bytes(void) {
         all[i] = (uint8_t)i;
     CHECK_RESULT(fencepost_hub_new(FENCEPOST_FAMILY_REDIS, 1, &hub), FENCEPOST_OK);
     CHECK_RESULT(fencepost_scope_claim(scope, BYTES("order-17"), all, sizeof all, &settings), FENCEPOST_OK);
-    event = answer(hub, begin(hub, settings, &key), claimed, NULL, 0);
+    event = answer(hub, begin(hub, settings, &key), claimed, sizeof claimed - 1);
     NEED(event != NULL && event->kind == FENCEPOST_EVENT_KIND_ACQUIRED);
     CHECK(event->takeovers == 2 && event->fence == 1790000000000001u && event->record == NULL);
     CHECK(event->retry_after == FENCEPOST_NEVER);
@@ -175,7 +164,7 @@ static void results_are_any_bytes(void) {
     memcpy(record, head, sizeof head - 1);
     memcpy(record + sizeof head - 1, all, sizeof all);
     record[sizeof record - 1] = '\n';
-    event = answer(hub, id, looked, record, sizeof record);
+    event = answer(hub, id, record, sizeof record);
     NEED(event != NULL && event->kind == FENCEPOST_EVENT_KIND_LOOKED && event->record != NULL);
     CHECK(event->record->state == FENCEPOST_RECORD_STATE_DONE && event->record->policy == FENCEPOST_POLICY_RETAKE);
     CHECK(event->record->fence == 7 && event->record->guard == 8 && event->record->kept_until == 1790086400000u);

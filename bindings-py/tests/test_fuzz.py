@@ -66,10 +66,10 @@ words = st.sampled_from([*states, "deleted", "changed", "gone", "not-sent", "unk
 redis_values = st.sampled_from(
     [
         [1, b"17"],
-        [b"claimed", b"1790000000000001", b"0"],
-        [b"completed"],
-        [b"released"],
-        [b"lost", b"superseded"],
+        b"claimed 1790000000000001 0",
+        b"completed",
+        b"released",
+        b"lost superseded",
         [0, 250, b"x"],
         [0, 250],
         [3, b"x"],

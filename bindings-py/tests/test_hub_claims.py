@@ -93,7 +93,7 @@ def test_a_derived_key_is_the_same_in_all_languages() -> None:
 def test_a_claim_is_completed_with_any_bytes() -> None:
     hub, key, command = opened(scope(lease=9_000_000).claim("order-17", EVERY_BYTE))
     assert EVERY_BYTE in command.arguments
-    hub.reply(1_000_100, command.id, [b"claimed", b"1790000000000001", b"2"])
+    hub.reply(1_000_100, command.id, b"claimed 1790000000000001 2")
     granted = event(hub)
     assert (granted.name, granted.fence, granted.takeovers) == ("acquired", 1790000000000001, 2)
     with pytest.raises(fencepost.ConfigError, match="longer than 1000000 bytes"):
@@ -101,7 +101,7 @@ def test_a_claim_is_completed_with_any_bytes() -> None:
     hub.complete(1_000_200, key, "png", EVERY_BYTE)
     command = hub.poll_output()  # type: ignore[assignment]
     assert command.arguments[-3:-1] == (b"png", EVERY_BYTE)
-    hub.reply(1_000_300, command.id, [b"completed"])
+    hub.reply(1_000_300, command.id, b"completed")
     reported = event(hub)
     assert reported.name == "completed"
     assert isinstance(reported.record, Record)
@@ -113,7 +113,7 @@ def test_a_claim_is_completed_with_any_bytes() -> None:
 
 def test_a_replay_has_any_bytes() -> None:
     hub, _, command = opened(scope().consume("order-17", b"alice", b"print"))
-    hub.reply(1_000_100, command.id, [b"replayed", done(EVERY_BYTE)])
+    hub.reply(1_000_100, command.id, b"replayed " + done(EVERY_BYTE))
     reported = event(hub)
     record = reported.record
     assert reported.name == "replayed"
@@ -136,7 +136,7 @@ def test_a_refusal_says_when_to_try_again() -> None:
     hub.try_acquire(1_000_000, key)
     command = hub.poll_output()
     assert isinstance(command, Command)
-    hub.reply(1_000_000, command.id, [b"in-progress", 2000])
+    hub.reply(1_000_000, command.id, b"in-progress 2000")
     reported = event(hub)
     assert (reported.name, reported.reason, reported.code) == ("refused", "in-progress", 317)
     assert reported.retry_after is not None

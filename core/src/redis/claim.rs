@@ -9,13 +9,17 @@
 //!   slot.
 //! - ARGV: the attempt, how long to keep the tombstone in ms; then the step's arguments, in the order of [`call`]. The
 //!   last argument of a step that can end a claim is the channel for the waiters.
-//! - Replies `{word}` or `{word, detail…}`: see [`read_answer`]. A record is one detail, in its form as
-//!   [bytes](form::encode), because client libraries take as long for each field as for a whole record.
+//! - Replies one text: a word, then its details after a space: see [`read_answer`]. A record is a detail, in its form
+//!   as [bytes](form::encode). The server and the client libraries take as long for each item of an array as for a
+//!   whole record.
 //!
 //! As in the scripts of locks, a script's first command is a write, so a replica refuses the script. The write sets the
 //! time to live of the tombstone, whether or not the tombstone exists. It needs no memory, so a server whose memory is
-//! full still serves claims. Every script contains `record.lua`, which reads, checks and writes a record; scripts that
-//! claim also contain `claiming.lua`, and scripts that end a claim without a result contain `ending.lua`.
+//! full still serves claims.
+//!
+//! For each request, the server executes the whole text of a script, also the definitions of functions. So the scripts
+//! are put together from parts, and each script has only the parts that it needs: see [`Script`]. One part is there for
+//! speed: `new.lua` claims a key without a record, as `claiming.lua` would, in half of the time.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 use core::time::Duration;
@@ -23,13 +27,13 @@ use core::time::Duration;
 use crate::{
     Fence, Refusal,
     claim::{Answer, Claim, Content, Corrupt, Lost, Name, Request, Step, form, outcome},
-    text::{decimal, whole},
+    text::{decimal, split, whole},
     time::millis_up,
 };
 
 use super::{
     ask::{Acquired, Ask, End, Ended},
-    reply::{Trouble, fields},
+    reply::{Trouble, classify_error},
     scripts::{Call, Script},
     settings::ClaimSettings,
     wire::Reply,
@@ -197,43 +201,40 @@ pub(super) fn ended(reply: &Reply) -> Result<Ended, Trouble> {
 
 /// The answer in a script's reply.
 pub(super) fn answer(reply: &Reply) -> Result<Answer, Trouble> {
-    fields(reply)?;
-    read_answer(reply).ok_or(Trouble::Shape)
+    match reply {
+        Reply::Error(error) => Err(classify_error(error)),
+        reply => read_answer(reply).ok_or(Trouble::Shape),
+    }
 }
 
 /// The answer in a script's reply; `None` if the reply has another shape, as an error of the server has.
 #[must_use]
 pub fn read_answer(reply: &Reply) -> Option<Answer> {
-    let Reply::Array(items) = reply else { return None };
-    let (word, details) = items.split_first()?;
-    let detail = |at: usize| details.get(at).and_then(number);
-    let record = || match details {
-        [Reply::Bytes(record)] => Some(form::decode(record).map(|record| record.map(Box::new))),
-        _ => None,
+    let Reply::Bytes(reply) = reply else { return None };
+    let (word, detail) = match reply.iter().position(|byte| *byte == b' ') {
+        Some(at) => (reply.get(..at)?, reply.get(at.saturating_add(1)..)),
+        None => (reply.as_slice(), None),
     };
-    Some(match bytes(word)? {
-        b"claimed" => Answer::Claimed {
-            fence: Fence(detail(0)?),
-            takeovers: detail(1)?,
-        },
-        b"extended" => Answer::Extended,
-        b"completed" => Answer::Completed,
-        b"released" => Answer::Released,
-        b"in-progress" => match details {
-            [Reply::Int(left)] => Answer::InProgress {
-                left: u64::try_from(*left).ok(),
+    let record = || Some(form::decode(detail?).map(|record| record.map(Box::new)));
+    let numbers = || core::str::from_utf8(detail?).ok();
+    Some(match word {
+        b"claimed" => {
+            let (fence, takeovers) = split(numbers()?, b' ')?;
+            Answer::Claimed {
+                fence: Fence(number(fence)?),
+                takeovers: number(takeovers)?,
+            }
+        }
+        b"in-progress" => Answer::InProgress {
+            left: match detail {
+                Some(_) => Some(number(numbers()?)?),
+                None => None,
             },
-            _ => return None,
         },
-        b"mismatch" => Answer::Mismatch,
-        b"indeterminate" => Answer::Indeterminate,
-        b"unknown-token" => Answer::UnknownToken,
-        b"given-up" => Answer::GivenUp,
-        b"issued" => Answer::Issued,
-        b"applied" => Answer::Applied { version: detail(0)? },
-        b"forgotten" => Answer::Forgotten,
-        b"corrupt-record" => Answer::CorruptRecord,
-        b"lost" => Answer::Lost(match bytes(details.first()?)? {
+        b"applied" => Answer::Applied {
+            version: number(numbers()?)?,
+        },
+        b"lost" => Answer::Lost(match detail? {
             b"gone" => Lost::Gone,
             b"superseded" => Lost::Superseded,
             b"done" => Lost::Done,
@@ -251,17 +252,21 @@ pub fn read_answer(reply: &Reply) -> Option<Answer> {
             Ok(record) => Answer::Looked(record),
             Err(Corrupt) => Answer::CorruptRecord,
         },
+        _ if detail.is_some() => return None,
+        b"extended" => Answer::Extended,
+        b"completed" => Answer::Completed,
+        b"released" => Answer::Released,
+        b"mismatch" => Answer::Mismatch,
+        b"indeterminate" => Answer::Indeterminate,
+        b"unknown-token" => Answer::UnknownToken,
+        b"given-up" => Answer::GivenUp,
+        b"issued" => Answer::Issued,
+        b"forgotten" => Answer::Forgotten,
+        b"corrupt-record" => Answer::CorruptRecord,
         _ => return None,
     })
 }
 
-fn bytes(reply: &Reply) -> Option<&[u8]> {
-    match reply {
-        Reply::Bytes(bytes) => Some(bytes),
-        _ => None,
-    }
-}
-
-fn number(reply: &Reply) -> Option<u64> {
-    whole(core::str::from_utf8(bytes(reply)?).ok()?)?.try_into().ok()
+fn number(digits: &str) -> Option<u64> {
+    whole(digits)?.try_into().ok()
 }

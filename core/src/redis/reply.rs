@@ -22,7 +22,7 @@ pub(super) enum Trouble {
     Final(Refusal, String),
 }
 
-/// The items of an array: every script's reply has this shape.
+/// The items of an array: the reply of every script of a lock has this shape.
 pub(super) fn fields(reply: &Reply) -> Result<&[Reply], Trouble> {
     match reply {
         Reply::Array(items) => Ok(items),

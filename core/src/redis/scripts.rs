@@ -14,7 +14,7 @@
 use alloc::{string::String, vec::Vec};
 
 macro_rules! scripts {
-    ($($(#[$doc:meta])* $name:ident = [$($part:literal),+], $sha:literal;)*) => {
+    ($($(#[$doc:meta])* $name:ident = [$($part:literal),+ $(,)?], $sha:literal;)*) => {
         /// A script.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
@@ -115,27 +115,54 @@ scripts! {
     ///   `0`, and a late acquire of the holder takes no lock.
     Break = ["break"], "6ae81dcca2463986409d13b859d740e9a38055cb";
     /// Claims an operation. See [`claim`](super::claim).
-    Claim = ["claim/record", "claim/claiming", "claim/claim"], "da91d449dc4a0c0307c3a8b523bff8c6ef42dabb";
+    Claim = [
+        "claim/first", "claim/numbers", "claim/write", "claim/new", "claim/read", "claim/extend",
+        "claim/show", "claim/put", "claim/claiming", "claim/claim",
+    ], "a53893d3636ba5fba6a4c8020f6b6142f2170bcb";
     /// Extends the lease of a claim. See [`claim`](super::claim).
-    RenewClaim = ["claim/record", "claim/renew"], "f555e94ca9fd7511a88683a571943b12c2886f12";
+    RenewClaim = [
+        "claim/numbers", "claim/read", "claim/lost", "claim/extend", "claim/renew",
+    ], "1c33d32b353ac64a45e23275fbdc64998330861c";
     /// Stores the result of a claim. See [`claim`](super::claim).
-    Complete = ["claim/record", "claim/complete"], "a8e2aa4746d353438e9f02bfd2ba44f3d4227732";
+    Complete = [
+        "claim/read", "claim/write", "claim/lost", "claim/numbers", "claim/show", "claim/completed",
+        "claim/complete",
+    ], "4c29013d05ef4844b592b9e212c4c16497e2ab08";
     /// Ends a claim: the operation had no effect. See [`claim`](super::claim).
-    ReleaseClaim = ["claim/record", "claim/ending", "claim/release"], "ff92ff7afe7e8ba6286675bbc4cb38875d27f36b";
+    ReleaseClaim = [
+        "claim/numbers", "claim/read", "claim/lost", "claim/write", "claim/put", "claim/ending",
+        "claim/release",
+    ], "cbdd0f1db23988f95983d0112827c457dd1fd25a";
     /// Ends a claim: the operation's outcome is unknown. See [`claim`](super::claim).
-    Leave = ["claim/record", "claim/ending", "claim/leave"], "6d057fd05f1088bd03f12dfaba87e8a8c2d178d2";
+    Leave = [
+        "claim/numbers", "claim/read", "claim/lost", "claim/ending", "claim/leave",
+    ], "6644bc8d3d22b3afd39e6cebbeed049ee9966e0d";
     /// Makes a token. See [`claim`](super::claim).
-    Issue = ["claim/record", "claim/issue"], "d7378449ca0ec37627d4b6811290b2c53699e735";
+    Issue = [
+        "claim/read", "claim/write", "claim/put", "claim/issue",
+    ], "4904f0563b81d190e6afb6ed964cde5b76492e2f";
     /// Claims and completes. See [`claim`](super::claim).
-    Register = ["claim/record", "claim/claiming", "claim/register"], "e6757e14448b525a0db1ee4f1c5bd2a686459cb4";
+    Register = [
+        "claim/first", "claim/numbers", "claim/read", "claim/extend", "claim/show", "claim/write",
+        "claim/put", "claim/claiming", "claim/completed", "claim/register",
+    ], "189f7baf1940a6bc1d6d081a59455130e8926883";
     /// Replaces a value. See [`claim`](super::claim).
-    Update = ["claim/record", "claim/update"], "a90c6ede07daba34afd70301e351728f240d252a";
+    Update = [
+        "claim/numbers", "claim/read", "claim/show", "claim/write", "claim/put", "claim/update",
+    ], "37c18cbe29b16766e0e5a84fa691f4000233a72b";
     /// Reads a record. See [`claim`](super::claim).
-    Look = ["claim/record", "claim/look"], "388d7d1f58ec8d2e4e0b75cbcac29802ff6f373d";
+    Look = [
+        "claim/numbers", "claim/read", "claim/show", "claim/look",
+    ], "cf4851369e223a257f22a16704e68048056c38c4";
     /// An operator stores a result. See [`claim`](super::claim).
-    Settle = ["claim/record", "claim/settle"], "b883884bc4b1abb12fd5ddd3eec83c235f2070a8";
+    Settle = [
+        "claim/numbers", "claim/read", "claim/show", "claim/write", "claim/put", "claim/completed",
+        "claim/guard", "claim/settle",
+    ], "702a0b2e366e9bb06533598f6e4fd94bc333678c";
     /// An operator deletes a record. See [`claim`](super::claim).
-    Forget = ["claim/record", "claim/forget"], "bc48440114802dce4556829bcf13fc6ff08a3b70";
+    Forget = [
+        "claim/numbers", "claim/read", "claim/guard", "claim/forget",
+    ], "4f112e8385030a4c8faeb4cecc1108a5688d1fe7";
 }
 
 #[cfg(test)]

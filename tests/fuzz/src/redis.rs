@@ -53,11 +53,8 @@ pub(crate) fn reply(request: &Request, variant: u8) -> (Reply, &'static str) {
         23 => (words(&["extended"]), "extended"),
         24 => (words(&["completed"]), "completed"),
         25 => (words(&["released"]), "released"),
-        26 => (
-            Array(vec![Bytes(b"in-progress".to_vec()), Int(i64::from(variant))]),
-            "in progress",
-        ),
-        27 => (Array(vec![Bytes(b"in-progress".to_vec()), Int(-1)]), "blocked"),
+        26 => (words(&["in-progress", &variant.to_string()]), "in progress"),
+        27 => (words(&["in-progress"]), "blocked"),
         28 => (words(&["mismatch"]), "mismatch"),
         29 => (words(&["indeterminate"]), "indeterminate"),
         30 => (words(&["unknown-token"]), "unknown token"),
@@ -95,8 +92,9 @@ fn healthy(request: &Request) -> (Reply, &'static str) {
     }
 }
 
+/// The reply of a claim's script: one text.
 fn words(words: &[&str]) -> Reply {
-    Array(words.iter().map(|word| Bytes(word.as_bytes().to_vec())).collect())
+    Bytes(words.join(" ").into_bytes())
 }
 
 /// A record.

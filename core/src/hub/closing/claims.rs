@@ -1,6 +1,6 @@
 //! The end of closed claims: no application uses them, so nothing extends their leases.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use crate::{
     AcquireTimeout, CommandId, ContenderId, Event, Instant, Intent, Key, Outcome, Output,
@@ -28,11 +28,8 @@ fn held() -> (Hub<Redis>, Key) {
     let key = hub.open(NOW, settings, ContenderId([1; 16]), 3).unwrap();
     hub.intent(NOW, key, Intent::Acquire(AcquireTimeout::Forever))
         .unwrap();
-    let words = [&b"claimed"[..], b"9", b"0"].map(|word| Reply::Bytes(word.into()));
-    assert_eq!(
-        answer(&mut hub, Outcome::Reply(Reply::Array(words.into()))),
-        [Script::Claim]
-    );
+    let claimed = Outcome::Reply(Reply::Bytes(b"claimed 9 0".into()));
+    assert_eq!(answer(&mut hub, claimed), [Script::Claim]);
     assert!(matches!(poll(&mut hub).1[..], [Event::Acquired { .. }]));
     (hub, key)
 }
@@ -66,7 +63,7 @@ fn refused() -> Outcome<Reply> {
 }
 
 fn released() -> Outcome<Reply> {
-    Outcome::Reply(Reply::Array(vec![Reply::Bytes(b"released".into())]))
+    Outcome::Reply(Reply::Bytes(b"released".into()))
 }
 
 /// Asserts that the hub is empty and waits for nothing.

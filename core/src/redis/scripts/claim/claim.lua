@@ -1,14 +1,13 @@
-if redis.call('PEXPIRE', KEYS[2], ARGV[2]) == 1 then
-  return {'given-up'}
-end
 local record, corrupt = read(KEYS[1])
 if corrupt then
-  return {'corrupt-record'}
+  return 'corrupt-record'
 end
-local answer, claimed, left = claim(record, ARGV[1], {unpack(ARGV, 3, 8)})
+local answer, claimed, left = claim(record)
 if claimed then
   put(KEYS[1], claimed, left)
-elseif answer[1] == 'replayed' then
+  return 'claimed ' .. (claimed.fence or '0') .. ' ' .. (claimed.takeovers or '0')
+end
+if answer == 'replayed' then
   return shown('replayed', KEYS[1], record)
 end
 return answer

@@ -1,32 +1,33 @@
-local function claim(record, attempt, request)
-  local token, binding, fingerprint, policy, lease, retention = unpack(request)
-  local micros, now = clock()
+local function claim(record)
+  local new = not record or record.state == 'issued'
   if not record then
-    if token == '1' then
-      return {'unknown-token'}
+    if ARGV[3] == '1' then
+      return 'unknown-token'
     end
-    record = {fingerprint = fingerprint, policy = policy}
-  elseif record.state == 'value' or (record.life and '1' or '0') ~= token or (record.binding or '') ~= binding then
-    return {'mismatch'}
-  elseif record.state == 'issued' then
-    record.fingerprint, record.policy = fingerprint, policy
-  elseif (record.fingerprint or '') ~= fingerprint then
-    return {'mismatch'}
+    record = {}
+  elseif record.state == 'value' or (record.life and '1' or '0') ~= ARGV[3] or (record.binding or '') ~= ARGV[4] then
+    return 'mismatch'
+  elseif not new and (record.fingerprint or '') ~= ARGV[5] then
+    return 'mismatch'
   elseif record.state == 'done' then
-    return {'replayed'}
-  elseif record.attempt == attempt then
-    return {'claimed', record.fence or '0', record.takeovers or '0'}, record, extended(record, lease, now)
+    return 'replayed'
+  end
+  local now, micros = clock()
+  if new then
+    record.fingerprint, record.policy = ARGV[5], ARGV[6]
+  elseif record.attempt == ARGV[1] then
+    return 'claimed', record, extended(record, ARGV[7], now)
   elseif tonumber(record.lease or '0') > now then
-    return {'in-progress', record.lease - now}
+    return 'in-progress ' .. digits(record.lease - now)
   elseif record.policy == 'block' then
-    return {'in-progress', -1}
+    return 'in-progress'
   elseif record.policy == 'indeterminate' then
-    return {'indeterminate'}
+    return 'indeterminate'
   else
     record.takeovers = digits(following(record.takeovers))
   end
-  record.state, record.attempt, record.lease, record.retention = 'running', attempt, nil, retention
+  record.state, record.attempt, record.lease, record.retention = 'running', ARGV[1], nil, ARGV[8]
   record.fence = digits(math.max(following(record.fence), micros))
-  return {'claimed', record.fence, record.takeovers or '0'}, record, extended(record, lease, now)
+  return 'claimed', record, extended(record, ARGV[7], now)
 end
 

@@ -1,22 +1,16 @@
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
 local record, corrupt = read(KEYS[1])
 if corrupt then
-  return {'corrupt-record'}
+  return 'corrupt-record'
 end
 if runs(record, ARGV[1]) then
-  local words, absent = {'state', 'done'}, {'lease'}
-  for at, name in ipairs({'tag', 'result'}) do
-    if ARGV[at + 2] ~= '' then
-      words[#words + 1] = name
-      words[#words + 1] = ARGV[at + 2]
-    else
-      absent[#absent + 1] = name
-    end
-  end
-  write(KEYS[1], words, absent)
+  words, absent = {'state', 'done'}, {'lease'}
+  set('tag', ARGV[3])
+  set('result', ARGV[4])
+  write(KEYS[1])
   redis.call('PEXPIRE', KEYS[1], record.retention)
   redis.pcall('PUBLISH', ARGV[5], '1')
-  return {'completed'}
+  return 'completed'
 end
 if not record or record.state ~= 'done' then
   return lost(record, ARGV[1])

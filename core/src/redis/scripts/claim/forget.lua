@@ -1,16 +1,16 @@
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
 local record, corrupt = read(KEYS[1])
 if corrupt then
-  return {'corrupt-record'}
+  return 'corrupt-record'
 end
 if not record then
-  return {'forgotten'}
+  return 'forgotten'
 end
 if guard(record) ~= ARGV[3] then
-  return {'lost', 'superseded'}
+  return 'lost superseded'
 end
 redis.call('DEL', KEYS[1])
 if record.state == 'running' then
   redis.pcall('PUBLISH', ARGV[4], '1')
 end
-return {'forgotten'}
+return 'forgotten'

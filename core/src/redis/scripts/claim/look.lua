@@ -1,6 +1,6 @@
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
 local record, corrupt = read(KEYS[1])
 if corrupt then
-  return {'corrupt-record'}
+  return 'corrupt-record'
 end
 return shown('looked', KEYS[1], record)

@@ -5,7 +5,7 @@ return ended(function(record)
     put(KEYS[1], {
       state = 'issued', attempt = ARGV[1], fence = record.fence, binding = record.binding, life = record.life,
       retention = record.retention,
-    }, tonumber(record.life))
+    }, record.life)
   else
     redis.call('DEL', KEYS[1])
   end

@@ -2,19 +2,19 @@ redis.call('PEXPIRE', KEYS[2], ARGV[2])
 local record, corrupt = read(KEYS[1])
 local operation, illegible = read(KEYS[3])
 if corrupt or illegible then
-  return {'corrupt-record'}
+  return 'corrupt-record'
 end
 if operation then
   if (operation.fingerprint or '') ~= ARGV[4] then
-    return {'mismatch'}
+    return 'mismatch'
   end
   if operation.attempt == ARGV[1] then
-    return {'applied', operation.version or '0'}
+    return 'applied ' .. (operation.version or '0')
   end
   return shown('replayed', KEYS[3], operation)
 end
 if record and record.state ~= 'value' then
-  return {'mismatch'}
+  return 'mismatch'
 end
 local version = record and record.version or '0'
 if version ~= ARGV[3] then
@@ -22,6 +22,5 @@ if version ~= ARGV[3] then
 end
 version = digits(following(version))
 put(KEYS[1], {state = 'value', attempt = ARGV[1], version = version, tag = ARGV[6], result = ARGV[7]})
-put(KEYS[3], {state = 'done', attempt = ARGV[1], version = version, fingerprint = ARGV[4], retention = ARGV[5]},
-  tonumber(ARGV[5]))
-return {'applied', version}
+put(KEYS[3], {state = 'done', attempt = ARGV[1], version = version, fingerprint = ARGV[4], retention = ARGV[5]}, ARGV[5])
+return 'applied ' .. version

@@ -63,7 +63,7 @@ fn claim_completed_after_its_loss(story: &mut Recorder) {
     story
         .complete(key, "[17]")
         .returns(&["call"])
-        .value(json!(["completed"]));
+        .value(json!("completed"));
     story.returns(&["completed"]).close(key).leaves(0);
 }
 
@@ -95,12 +95,12 @@ fn claim_claimed_again_after_its_loss(story: &mut Recorder) {
 fn claim_ended_after_its_lease(story: &mut Recorder) {
     let key = run(story);
     story.after(10_000_000).complete(key, "[17]").returns(&["call"]);
-    story.value(json!(["completed"])).returns(&["completed"]);
+    story.value(json!("completed")).returns(&["completed"]);
     story.acquire(key).value(claimed(0));
     story
         .after(10_000_000)
         .release(key)
-        .value(json!(["released"]))
+        .value(json!("released"))
         .returns(&["released"]);
     story.acquire(key).value(claimed(0));
     story.after(10_000_000).extend(key).returns(&["lost lease-ended"]);
@@ -119,7 +119,7 @@ fn claim_completion_is_repeated(story: &mut Recorder) {
         .redis_error("call", "NOSCRIPT No matching script.");
     story
         .returns(&["call"])
-        .value(json!(["completed"]))
+        .value(json!("completed"))
         .returns(&["completed"]);
     story.close(key).leaves(0);
 }
@@ -139,7 +139,7 @@ fn claim_completion_unanswered(story: &mut Recorder) {
     unanswered(story).returns(&["lost lease-ended"]).waits_for(None);
     story
         .complete(key, "[17]")
-        .value(json!(["completed"]))
+        .value(json!("completed"))
         .returns(&["completed"]);
 }
 
@@ -164,11 +164,11 @@ fn claim_completion_refused(story: &mut Recorder) {
         .redis_error("call", "NOPERM no permissions to run 'evalsha'");
     story
         .returns(&["refused no-permission", "call"])
-        .value(json!(["extended"]))
+        .value(json!("extended"))
         .returns(&["extended"]);
     story
         .complete(key, "[18]")
-        .value(json!(["completed"]))
+        .value(json!("completed"))
         .returns(&["completed"]);
 }
 
@@ -186,10 +186,7 @@ fn claim_completion_refused_late(story: &mut Recorder) {
         .release(key)
         .redis_error("call", "NOPERM no permissions to run 'evalsha'");
     story.returns(&["refused no-permission"]).waits_for(None);
-    story
-        .release(key)
-        .value(json!(["released"]))
-        .returns(&["released"]);
+    story.release(key).value(json!("released")).returns(&["released"]);
 }
 
 fn claim_closed(story: &mut Recorder) {
@@ -197,18 +194,18 @@ fn claim_closed(story: &mut Recorder) {
     story
         .close(held)
         .returns(&["call"])
-        .value(json!(["released"]))
+        .value(json!("released"))
         .leaves(0);
     let asking = claim(story);
     story.silence("call");
     story
         .close(asking)
         .returns(&["call"])
-        .value(json!(["released"]))
+        .value(json!("released"))
         .leaves(0);
     let completing = run(story);
     story.complete(completing, "[17]").close(completing).returns(&[]);
-    story.value(json!(["completed"])).returns(&[]).leaves(0);
+    story.value(json!("completed")).returns(&[]).leaves(0);
     let key = lapsed(story);
     story.close(key).returns(&[]).leaves(0);
 }
@@ -229,8 +226,8 @@ fn claim_closed_and_refused(story: &mut Recorder) {
         .redis_error("call", refusal);
     story
         .returns(&["call", "call"])
-        .value(json!(["extended"]))
-        .value(json!(["released"]))
+        .value(json!("extended"))
+        .value(json!("released"))
         .leaves(0);
 }
 

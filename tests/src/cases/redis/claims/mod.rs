@@ -47,17 +47,17 @@ fn run(story: &mut Recorder) -> u64 {
 const FENCE: &str = "1790000000000001";
 
 fn claimed(takeovers: u64) -> Value {
-    json!(["claimed", FENCE, takeovers.to_string()])
+    json!(format!("claimed {FENCE} {takeovers}"))
 }
 
 fn lost(why: &str) -> Value {
-    json!(["lost", why])
+    json!(format!("lost {why}"))
 }
 
-/// A script's answer: another attempt runs the operation, and so many ms of its lease are left (-1: the lease
-/// is over).
-fn in_progress(left: i64) -> Value {
-    json!(["in-progress", left])
+/// A script's answer: another attempt runs the operation, and so many ms of its lease are left. `None`: the lease has
+/// ended.
+fn in_progress(left: Option<u64>) -> Value {
+    json!(left.map_or("in-progress".into(), |left| format!("in-progress {left}")))
 }
 
 /// A script's answer for a record that does not exist.
@@ -65,9 +65,8 @@ const NO_RECORD: &str = "fencepost-record:1\n";
 
 /// A script's answer with the record of an operation that another attempt has completed.
 fn with_record(word: &str) -> Value {
-    json!([
-        word,
-        "fencepost-record:1\n\
+    json!(format!(
+        "{word} fencepost-record:1\n\
          state:4:done\n\
          attempt:34:6f74686572206f6e6520697320686572-1\n\
          fence:16:1790000000000000\n\
@@ -75,6 +74,6 @@ fn with_record(word: &str) -> Value {
          retention:8:86400000\n\
          kept:13:1790086400000\n\
          tag:4:json\n\
-         result:12:{\"paid\": 17}\n",
-    ])
+         result:12:{{\"paid\": 17}}\n"
+    ))
 }

@@ -37,10 +37,12 @@ cases! { "redis":
 
 fn claim_waits_for_the_running_one(story: &mut Recorder) {
     let key = claim(story);
-    story.value(in_progress(8000)).returns(&["queued", "subscribe"]);
+    story
+        .value(in_progress(Some(8000)))
+        .returns(&["queued", "subscribe"]);
     story.subscribed().returns(&["call"]);
     story
-        .value(in_progress(7900))
+        .value(in_progress(Some(7900)))
         .returns(&[])
         .waits_for(Some("poll"));
     story.message().returns(&["call"]);
@@ -50,8 +52,11 @@ fn claim_waits_for_the_running_one(story: &mut Recorder) {
 
 fn claim_waits_for_the_end_of_a_lease(story: &mut Recorder) {
     claim(story);
-    story.value(in_progress(300)).subscribed();
-    story.value(in_progress(299)).waits_for(Some("poll")).timeout();
+    story.value(in_progress(Some(300))).subscribed();
+    story
+        .value(in_progress(Some(299)))
+        .waits_for(Some("poll"))
+        .timeout();
     story.returns(&["call"]).value(claimed(1)).returns(&["acquired"]);
 }
 
@@ -61,9 +66,9 @@ fn claim_of_a_blocked_operation(story: &mut Recorder) {
     let key = story.open(&settings);
     story
         .acquire_within(key, 2_000_000)
-        .value(in_progress(-1))
+        .value(in_progress(None))
         .subscribed();
-    while story.value(in_progress(-1)).is_waiting_for("poll") {
+    while story.value(in_progress(None)).is_waiting_for("poll") {
         story.timeout().returns(&["call"]);
     }
     story.timeout().returns(&["refused in-progress"]);
@@ -75,10 +80,10 @@ fn claim_times_out(story: &mut Recorder) {
     let key = story.open(&settings);
     story
         .acquire_within(key, 500_000)
-        .value(in_progress(8000))
+        .value(in_progress(Some(8000)))
         .subscribed();
     story
-        .value(in_progress(7990))
+        .value(in_progress(Some(7990)))
         .waits_for(Some("acquire-timeout"))
         .timeout();
     story.returns(&["refused in-progress"]).waits_for(Some("linger"));
@@ -91,7 +96,7 @@ fn claim_in_doubt_is_cleaned_up(story: &mut Recorder) {
         .silence("call")
         .cancel(key)
         .returns(&["refused cancelled", "call"]);
-    story.value(json!(["released"])).returns(&[]).waits_for(None);
+    story.value(json!("released")).returns(&[]).waits_for(None);
     story.close(key).leaves(0);
 }
 
@@ -106,7 +111,7 @@ fn claim_is_repeated(story: &mut Recorder) {
     story.value(claimed(0)).returns(&["acquired"]);
     story
         .complete(key, "[17]")
-        .value(json!(["completed"]))
+        .value(json!("completed"))
         .returns(&["completed"]);
 }
 
@@ -181,5 +186,5 @@ fn single_step_misuse(story: &mut Recorder) {
         .misuse(Input::Downgrade { key }, "not-a-writer")
         .misuse(Input::Try { key }, "busy");
     story.leave(key).misuse(Input::Leave { key }, "not-held");
-    story.value(json!(["released"])).returns(&["released"]);
+    story.value(json!("released")).returns(&["released"]);
 }
