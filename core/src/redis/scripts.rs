@@ -118,51 +118,51 @@ scripts! {
     Claim = [
         "claim/first", "claim/numbers", "claim/write", "claim/new", "claim/read", "claim/extend",
         "claim/show", "claim/put", "claim/claiming", "claim/claim",
-    ], "a53893d3636ba5fba6a4c8020f6b6142f2170bcb";
+    ], "3da32b27eb2de5bbbcc54f6e1af4dcb924c3c599";
     /// Extends the lease of a claim. See [`claim`](super::claim).
     RenewClaim = [
         "claim/numbers", "claim/read", "claim/lost", "claim/extend", "claim/renew",
-    ], "1c33d32b353ac64a45e23275fbdc64998330861c";
+    ], "eba5a61b431d9bc06075062ca3d2ebabc35ede6a";
     /// Stores the result of a claim. See [`claim`](super::claim).
     Complete = [
         "claim/read", "claim/write", "claim/lost", "claim/numbers", "claim/show", "claim/completed",
         "claim/complete",
-    ], "4c29013d05ef4844b592b9e212c4c16497e2ab08";
+    ], "0ab38d611fbfd276d07459238ae3a3ea2fa0d2f4";
     /// Ends a claim: the operation had no effect. See [`claim`](super::claim).
     ReleaseClaim = [
         "claim/numbers", "claim/read", "claim/lost", "claim/write", "claim/put", "claim/ending",
         "claim/release",
-    ], "cbdd0f1db23988f95983d0112827c457dd1fd25a";
+    ], "7de6ebdfdbfb8c829209852965300becd4a0d406";
     /// Ends a claim: the operation's outcome is unknown. See [`claim`](super::claim).
     Leave = [
         "claim/numbers", "claim/read", "claim/lost", "claim/ending", "claim/leave",
-    ], "6644bc8d3d22b3afd39e6cebbeed049ee9966e0d";
+    ], "cd3c9a48cc33cd3e0b8d10e73bca3b6bc73ea067";
     /// Makes a token. See [`claim`](super::claim).
     Issue = [
         "claim/read", "claim/write", "claim/put", "claim/issue",
-    ], "4904f0563b81d190e6afb6ed964cde5b76492e2f";
+    ], "5d6e7a0559a7b24aa316a80e4f042aece283bc24";
     /// Claims and completes. See [`claim`](super::claim).
     Register = [
         "claim/first", "claim/numbers", "claim/read", "claim/extend", "claim/show", "claim/write",
         "claim/put", "claim/claiming", "claim/completed", "claim/register",
-    ], "189f7baf1940a6bc1d6d081a59455130e8926883";
+    ], "b3519c233993c1dc70c4a10006fbb20bb4bb788a";
     /// Replaces a value. See [`claim`](super::claim).
     Update = [
         "claim/numbers", "claim/read", "claim/show", "claim/write", "claim/put", "claim/update",
-    ], "37c18cbe29b16766e0e5a84fa691f4000233a72b";
+    ], "5f50b0e301a988fc017f1d2072fba21d519b673e";
     /// Reads a record. See [`claim`](super::claim).
     Look = [
         "claim/numbers", "claim/read", "claim/show", "claim/look",
-    ], "cf4851369e223a257f22a16704e68048056c38c4";
+    ], "1be7c81c62c6d2f5a4dab9f6ad9d96b86a5712b0";
     /// An operator stores a result. See [`claim`](super::claim).
     Settle = [
         "claim/numbers", "claim/read", "claim/show", "claim/write", "claim/put", "claim/completed",
         "claim/guard", "claim/settle",
-    ], "702a0b2e366e9bb06533598f6e4fd94bc333678c";
+    ], "0d30e17fecf36db0a8fb93937e4c7a23c73ed0ac";
     /// An operator deletes a record. See [`claim`](super::claim).
     Forget = [
         "claim/numbers", "claim/read", "claim/guard", "claim/forget",
-    ], "4f112e8385030a4c8faeb4cecc1108a5688d1fe7";
+    ], "2ce14133a9ce09a84b228439b9fdb7787c8b12dc";
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-local record, corrupt = read(KEYS[1])
+local record, corrupt = read(stored)
 if corrupt then
   return 'corrupt-record'
 end

@@ -10,7 +10,7 @@ local function ended(finish)
   if redis.call('PEXPIRE', KEYS[2], ARGV[2]) == 1 and redis.call('GET', KEYS[2]) == '1' then
     return 'released'
   end
-  local record, corrupt = read(KEYS[1])
+  local record, corrupt = read(redis.call('HGETALL', KEYS[1]))
   if corrupt then
     return 'corrupt-record'
   end

@@ -1,5 +1,5 @@
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
-local record, corrupt = read(KEYS[1])
+local record, corrupt = read(redis.call('HGETALL', KEYS[1]))
 if corrupt then
   return 'corrupt-record'
 end

@@ -1,4 +1,5 @@
-if ARGV[3] == '0' and redis.call('EXISTS', KEYS[1]) == 0 then
+local stored = redis.call('HGETALL', KEYS[1])
+if ARGV[3] == '0' and #stored == 0 then
   local now, fence = clock()
   words = {
     'format', '1', 'state', 'running', 'attempt', ARGV[1], 'fence', fence, 'lease', digits(now + ARGV[7]),

@@ -23,8 +23,7 @@ local function sound(record)
     and (state == 'value' and record.version or state ~= 'value' and record.retention)
 end
 
-local function read(key)
-  local words = redis.call('HGETALL', key)
+local function read(words)
   if #words == 0 then
     return nil, false
   end

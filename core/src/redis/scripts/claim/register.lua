@@ -1,4 +1,4 @@
-local record, corrupt = read(KEYS[1])
+local record, corrupt = read(redis.call('HGETALL', KEYS[1]))
 if corrupt then
   return 'corrupt-record'
 end

@@ -1,7 +1,7 @@
 if redis.call('PEXPIRE', KEYS[2], ARGV[2]) == 1 then
   return 'lost gone'
 end
-local record, corrupt = read(KEYS[1])
+local record, corrupt = read(redis.call('HGETALL', KEYS[1]))
 if corrupt then
   return 'corrupt-record'
 end

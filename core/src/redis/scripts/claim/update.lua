@@ -1,6 +1,6 @@
 redis.call('PEXPIRE', KEYS[2], ARGV[2])
-local record, corrupt = read(KEYS[1])
-local operation, illegible = read(KEYS[3])
+local record, corrupt = read(redis.call('HGETALL', KEYS[1]))
+local operation, illegible = read(redis.call('HGETALL', KEYS[3]))
 if corrupt or illegible then
   return 'corrupt-record'
 end
