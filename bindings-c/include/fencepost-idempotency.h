@@ -62,7 +62,10 @@ typedef struct fencepost_idempotency_options {
      * of `lease`. Default: 2 ms.
      */
     int64_t margin;
-    /** The longest time between two requests of a waiting claim. Range: more than 0, to 365 days. Default: 100 ms. */
+    /**
+     * The longest time between two requests of a waiting claim, give or take half. Range: more than 0, to 365 days.
+     * Default: 100 ms.
+     */
     int64_t poll;
     /**
      * How long a request waits for the server's answer before the client repeats it. It is also how long a single step,

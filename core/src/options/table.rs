@@ -92,7 +92,7 @@ pub static OPTIONS: [OptionSpec; 33] = [
         About {
             range: POSITIVE,
             default: "100 ms",
-            meaning: "the longest time between two requests of a waiter",
+            meaning: "the longest time between two requests of a waiter, give or take half",
         },
     ),
     option(

@@ -85,9 +85,8 @@ class BaseGrant(BaseHold):
         """Whether another program has sent a revocation request (ZooKeeper: with :meth:`Lock.revoke`, or with
         Curator's ``Revoker``).
 
-        The holder may release the grant or keep it. With ``revocable=True`` the client watches for requests
-        as long as it holds the grant. Otherwise the client does not watch, and may see only a request that
-        arrives within a third of the session timeout after the grant.
+        The holder may release the grant or keep it. With ``revocable=True`` the client sees a request at
+        once, otherwise with the next confirmation of its session.
         """
         return self._contender.revoke_requested
 

@@ -189,7 +189,7 @@ gallery! {
     NO_BARRIER: zookeeper::NoBarrier on ZOOKEEPER_MUTEX, L1, "no-barrier",
         "trusts a list without its own node from a server that lags, and creates a second node", "CURATOR-211, CURATOR-307, helix#1118";
     REFUSED_BARRIER: zookeeper::RefusedBarrier on ZOOKEEPER_MUTEX, S8, "refused-barrier",
-        "trusts a list although the server has refused the sync before it, and so overlooks its own node on a server ahead", "a throttled request is refused alone (ZooKeeper 3.6), the list after it is answered; this gallery's correct lock had the mistake";
+        "trusts a list although the server has refused the sync before it, and so overlooks its own node on a server ahead", "ZooKeeper 3.6 refuses a throttled request, and still answers the list after it; an earlier correct lock of this gallery had the mistake";
     ONE_BREATH: zookeeper::OneBreath on ZOOKEEPER_MUTEX, S3, "one-breath",
         "sends two session probes at once, although the second answer does not show that the leader has seen the first probe", "fencepost before this simulator";
     SYNC_PROVES: zookeeper::SyncProves on ZOOKEEPER_MUTEX, S3, "sync-proves",
