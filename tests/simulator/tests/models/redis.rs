@@ -170,11 +170,21 @@ fn alike(model: &Reply, real: &Reply) -> bool {
             if let Some((model, real)) = fields(model).zip(fields(real)) {
                 return alike(&model, &real);
             }
+            if let Some((model, real)) = first_word(model).zip(first_word(real)) {
+                return alike(&model, &real);
+            }
             let (model, real) = (number(model), number(real));
             model.zip(real).is_some_and(|(model, real)| near(model, real))
         }
         (model, real) => model == real,
     }
+}
+
+/// The first word of an answer, and its details.
+fn first_word(answer: &[u8]) -> Option<Reply> {
+    let at = answer.iter().position(|byte| *byte == b' ')?;
+    let parts = [&answer[..at], &answer[at + 1..]];
+    Some(Reply::Array(parts.map(|part| Reply::Bytes(part.into())).into()))
 }
 
 /// The names and values of a record.

@@ -177,7 +177,15 @@ fn machines_on_zookeeper_do_what_is_in_their_tables() {
 }
 
 /// The mutants on Redis, each with the promise that it breaks.
-const MUTANTS: [(redis::Mutant, Broken); 8] = [
+const MUTANTS: [(redis::Mutant, Broken); 9] = [
+    (
+        redis::Mutant {
+            script: Script::Claim,
+            find: "if ARGV[3] == '0' and #stored == 0 then",
+            replace: "if ARGV[3] == '0' then",
+        },
+        Broken::RanAgain,
+    ),
     (
         redis::Mutant {
             script: Script::Complete,
@@ -205,7 +213,7 @@ const MUTANTS: [(redis::Mutant, Broken); 8] = [
     (
         redis::Mutant {
             script: Script::Claim,
-            find: "elseif (record.fingerprint or '') ~= fingerprint then",
+            find: "elseif not new and (record.fingerprint or '') ~= ARGV[5] then",
             replace: "elseif false then",
         },
         Broken::OtherArguments,
