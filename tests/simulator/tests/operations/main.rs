@@ -184,7 +184,7 @@ const MUTANTS: [(redis::Mutant, Broken); 9] = [
             find: "if ARGV[3] == '0' and #stored == 0 then",
             replace: "if ARGV[3] == '0' then",
         },
-        Broken::RanAgain,
+        Broken::TwoAtOnce,
     ),
     (
         redis::Mutant {

@@ -18,8 +18,8 @@ impl IdempotencyOptions {
         self.with("margin", margin)
     }
 
-    /// Redis (`memory:` checks and ignores it): the longest time between two requests of a waiter.
-    /// Range: more than 0, to 365 days. Default: 100 ms.
+    /// Redis (`memory:` checks and ignores it): the longest time between two requests of a waiter,
+    /// give or take half. Range: more than 0, to 365 days. Default: 100 ms.
     pub fn poll(self, poll: Duration) -> Self {
         self.with("poll", poll)
     }
