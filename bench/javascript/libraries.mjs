@@ -1,7 +1,9 @@
 // The client libraries, as the bindings' own package installs them.
 
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 
 const require = createRequire(new URL("../../bindings-wasm/package.json", import.meta.url));
 
@@ -51,3 +53,8 @@ export async function ioredis(address) {
   await once(client, "ready");
   return client;
 }
+
+const SCRIPTS = fileURLToPath(new URL("../scripts.py", import.meta.url));
+
+/** The text of a script of fencepost. */
+export const script = (name) => execFileSync("python3", [SCRIPTS, name], { encoding: "utf8" });

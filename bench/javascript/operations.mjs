@@ -1,12 +1,10 @@
 // Operations: an acquire claims a new key, a release completes it. With fencepost, or the same requests with the client
 // libraries alone.
 
-import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-import { ioredis, nodeRedis, zookeeper } from "./libraries.mjs";
+import { ioredis, nodeRedis, script, zookeeper } from "./libraries.mjs";
 
 /** A digest as long as usual ones. */
 const FINGERPRINT = "0123456789abcdef0123456789abcdef";
@@ -50,9 +48,6 @@ export async function operations(address, scope, onIoredis) {
     },
   };
 }
-
-const SCRIPTS = fileURLToPath(new URL("../scripts.py", import.meta.url));
-const script = (name) => execFileSync("python3", [SCRIPTS, name], { encoding: "utf8" });
 
 /** fencepost's scripts by EVALSHA, over node-redis. */
 export async function rawNodeRedis(address, scope) {

@@ -2,10 +2,9 @@
 // same lengths.
 
 import { createHash, randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 
-import { ioredis, nodeRedis, zookeeper } from "./libraries.mjs";
+import { ioredis, nodeRedis, script, zookeeper } from "./libraries.mjs";
 
 const PREFIX = "_c_00000000-0000-0000-0000-000000000001-lock-";
 const DATA = Buffer.from("0".repeat(34));
@@ -38,12 +37,11 @@ async function zooKeeperOn(connected, name) {
   };
 }
 
-const script = (name) => readFileSync(new URL(`../../core/src/redis/scripts/${name}.lua`, import.meta.url), "utf8");
 const KEEP_TOMBSTONE = "10000";
 
 /** The arguments of both scripts. Each acquire is a new attempt: a server rejects a released one. */
 function calls(name) {
-  const texts = [script("acquire"), script("release")];
+  const texts = [script("Acquire"), script("Release")];
   const [acquire, release] = texts.map((text) => createHash("sha1").update(text).digest("hex"));
   const fence = `{${name}}:fence`;
   const channel = `{${name}}:released`;

@@ -5,27 +5,23 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-import sys
 from itertools import count
-from pathlib import Path
-from subprocess import check_output
 from typing import Any
 
 import redis
 import redis.asyncio
 from addresses import Address
+from raw_redis import script
 from raw_zookeeper import RawZooKeeperAsync, connected
-
-SCRIPTS = Path(__file__).resolve().parents[1] / "scripts.py"
 
 # The values of operations.py, which this file cannot import because it imports fencepost.
 FINGERPRINT, TAG, RESULT, KEPT = "0123456789abcdef0123456789abcdef", "bytes", b"r" * 1024, 10_000
 KEEP_TOMBSTONE = 10_000
 
 
-def scripts() -> list[str]:
+def scripts() -> tuple[str, str]:
     """The scripts of claim and complete."""
-    return [check_output([sys.executable, SCRIPTS, name], text=True) for name in ("Claim", "Complete")]
+    return script("Claim"), script("Complete")
 
 
 class Calls:

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sys
+from functools import cache
 from itertools import count
 from pathlib import Path
+from subprocess import check_output
 from typing import Any
 
 import redis
 import redis.asyncio
 from addresses import Address
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "core" / "src" / "redis" / "scripts"
+SCRIPTS = Path(__file__).resolve().parents[1] / "scripts.py"
 LEASE = 10_000
 KEEP_FENCE = 7 * 86_400_000
 KEEP_TOMBSTONE = 10_000
 
 
+@cache
+def script(name: str) -> str:
+    """The text of a script of fencepost."""
+    return check_output([sys.executable, SCRIPTS, name], text=True)
+
+
 def scripts() -> tuple[str, str]:
     """The scripts of acquire and release."""
-    return (SCRIPTS / "acquire.lua").read_text(), (SCRIPTS / "release.lua").read_text()
+    return script("Acquire"), script("Release")
 
 
 class Calls:
