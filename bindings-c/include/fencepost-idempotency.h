@@ -63,8 +63,8 @@ typedef struct fencepost_idempotency_options {
      */
     int64_t margin;
     /**
-     * The longest time between two requests of a waiting claim, give or take half. Range: more than 0, to 365 days.
-     * Default: 100 ms.
+     * The longest mean time between two requests of a waiting claim; each time is random, from half to one and a half
+     * of the mean. Range: more than 0, to 365 days. Default: 100 ms.
      */
     int64_t poll;
     /**

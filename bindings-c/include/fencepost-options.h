@@ -91,8 +91,9 @@ typedef struct fencepost_options {
     /** Redis (`memory:` checks and ignores it): the client ends a grant this much, plus 1 % of the lease, before the
      * lease ends. Range: more than 0, to a third of the lease. Default: 2 ms. In milliseconds. */
     int64_t margin;
-    /** Redis (`memory:` checks and ignores it): the longest time between two requests of a waiter, give or take half.
-     * Range: more than 0, to 365 days. Default: 100 ms. In milliseconds. */
+    /** Redis (`memory:` checks and ignores it): the longest mean time between two requests of a waiter; each time is
+     * random, from half to one and a half of the mean. Range: more than 0, to 365 days. Default: 100 ms. In
+     * milliseconds. */
     int64_t poll;
     /** How long a try waits for an answer of the server; on Redis, also the time after which the client repeats a
      * request. Range: more than 0, to 365 days. Default: 5 s. In milliseconds. */

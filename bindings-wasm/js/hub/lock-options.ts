@@ -22,8 +22,8 @@ export interface LockOptions {
    */
   readonly margin?: number | undefined;
   /**
-   * Redis (`memory:` checks and ignores it): the longest time between two requests of a waiter, give or take half. In
-   * ms. Range: more than 0, to 365 days. Default: 100 ms.
+   * Redis (`memory:` checks and ignores it): the longest mean time between two requests of a waiter; each time is
+   * random, from half to one and a half of the mean. In ms. Range: more than 0, to 365 days. Default: 100 ms.
    */
   readonly poll?: number | undefined;
   /**
@@ -212,8 +212,8 @@ export interface IdempotencyOptions {
    */
   readonly margin?: number | undefined;
   /**
-   * Redis (`memory:` checks and ignores it): the longest time between two requests of a waiter, give or take half. In
-   * ms. Range: more than 0, to 365 days. Default: 100 ms.
+   * Redis (`memory:` checks and ignores it): the longest mean time between two requests of a waiter; each time is
+   * random, from half to one and a half of the mean. In ms. Range: more than 0, to 365 days. Default: 100 ms.
    */
   readonly poll?: number | undefined;
   /**

@@ -92,7 +92,7 @@ pub static OPTIONS: [OptionSpec; 33] = [
         About {
             range: POSITIVE,
             default: "100 ms",
-            meaning: "the longest time between two requests of a waiter, give or take half",
+            meaning: "the longest mean time between two requests of a waiter; each time is random, from half to one and a half of the mean",
         },
     ),
     option(

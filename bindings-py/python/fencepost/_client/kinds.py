@@ -55,8 +55,8 @@ class Kinds(Calls):
           Default: ``True``.
         - ``margin`` (Redis): the client ends a grant this much, plus 1 % of the lease, before the lease ends.
           Range: more than 0, to a third of the lease. Default: 2 ms.
-        - ``poll`` (Redis): the longest time between two requests of a waiter, give or take half. Range: more
-          than 0, to 365 days. Default: 100 ms.
+        - ``poll`` (Redis): the longest mean time between two requests of a waiter; each time is random, from
+          half to one and a half of the mean. Range: more than 0, to 365 days. Default: 100 ms.
         - ``max_hold``: the longest time that a grant lasts; then it is lost with ``"max-hold"``. Range: more
           than 0, to 365 days. Default: none.
         - ``answer_within``: how long a try waits for an answer of the server; on Redis, also the time after

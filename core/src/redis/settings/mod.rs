@@ -28,8 +28,8 @@ pub struct LeaseSettings {
     pub margin: Duration,
     /// Whether the machine renews the lease after each third of it.
     pub renew: bool,
-    /// The longest time between two requests of a waiter, give or take half. Waiters poll because a holder may announce
-    /// no release.
+    /// The longest mean time between two requests of a waiter. Each time is random, from half to one and a half of the
+    /// mean. Waiters poll because a holder may announce no release.
     pub poll: Duration,
     /// How long a reply may take. After this time the machine sends the request again. A nonblocking acquire then fails
     /// with an unreachable server.

@@ -18,8 +18,9 @@ impl IdempotencyOptions {
         self.with("margin", margin)
     }
 
-    /// Redis (`memory:` checks and ignores it): the longest time between two requests of a waiter,
-    /// give or take half. Range: more than 0, to 365 days. Default: 100 ms.
+    /// Redis (`memory:` checks and ignores it): the longest mean time between two requests of a
+    /// waiter; each time is random, from half to one and a half of the mean. Range: more than 0, to
+    /// 365 days. Default: 100 ms.
     pub fn poll(self, poll: Duration) -> Self {
         self.with("poll", poll)
     }
